@@ -3,14 +3,14 @@ public import Switchyard
 import SwitchyardBytes
 import Synchronization
 
-/// Firebase for the app as a whole: its settings, wherever they stand, the way into messaging, and the switch for analytics.
+/// Firebase for the app as a whole: its settings from any source, messaging setup, and the analytics setting.
 ///
 /// ```swift
 /// let app = try FirebaseAppClient.configure(contentsOf: googleServices)
 /// let backend = try await InfrastructureFactory(app.module).make(InfrastructureSelection(default: .firebase))
 /// try await app.setupMessaging(on: backend.messaging, platformToken: token)
 /// ```
-/// Nothing here is global: an app that speaks to two projects has two of them.
+/// There is no global state: an app that uses two projects creates two instances.
 public final class FirebaseAppClient: Sendable {
     public let configuration: FirebaseConfiguration
     /// For an `InfrastructureFactory`.
@@ -19,11 +19,11 @@ public final class FirebaseAppClient: Sendable {
     private let isEnabled: Mutex<Bool>
 
     /// - Parameters:
-    ///   - configuration: The settings, checked as a whole before anything is made.
-    ///   - appCheck: Where tokens of App Check come from, for projects that enforce it.
-    ///   - stateFolder: Where the switch for analytics is kept; `nil` forgets it with this value.
-    ///   - analyticsDefault: What holds until somebody uses the switch.
-    /// - Throws: `.invalidConfiguration` for settings that cannot be; `.localStore` if the kept switch cannot be read.
+    ///   - configuration: The settings, which are validated first.
+    ///   - appCheck: The source of App Check tokens, for projects that enforce them.
+    ///   - stateFolder: Where the analytics setting is stored; with `nil` it is kept in memory only.
+    ///   - analyticsDefault: The setting until it is first changed.
+    /// - Throws: `.invalidConfiguration` for invalid settings; `.localStore` if the stored setting cannot be read.
     public static func configure(
         _ configuration: FirebaseConfiguration, appCheck: FirebaseAppCheck? = nil, stateFolder: URL? = nil,
         analyticsDefault: Bool = true
@@ -55,12 +55,12 @@ public final class FirebaseAppClient: Sendable {
 
     // MARK: Messaging
 
-    /// Asks for the permission if nobody has yet, hands over the platform's push token and registers.
+    /// Asks for permission unless that was done before, sets the platform's push token and registers.
     ///
     /// - Parameters:
     ///   - messaging: The client to register with.
-    ///   - platformToken: What the platform's push service gave the app; it is never fetched from here.
-    /// - Throws: `.permissionDenied`; `.unsupported` where there is no push service, on a server for instance.
+    ///   - platformToken: The token from the platform's push service, which only the app can obtain.
+    /// - Throws: `.permissionDenied`; `.unsupported` if there is no push service, for example on a server.
     @discardableResult
     public func setupMessaging(
         on messaging: any MessagingClient, platformToken: PlatformPushToken?
@@ -72,15 +72,15 @@ public final class FirebaseAppClient: Sendable {
 
     // MARK: Analytics
 
-    /// Whether the user agreed to analytics, as far as this device knows.
+    /// Whether the user has allowed analytics, as far as this device knows.
     ///
-    /// No event is ever sent from here: how Google's own libraries send theirs is not public. The switch is for whatever the
-    /// app itself reports with: ask it before each event.
+    /// This library never sends events, since the protocol of Google's own libraries is not public. Check this setting before
+    /// each event that the app itself reports.
     public var isAnalyticsEnabled: Bool { isEnabled.withLock { $0 } }
 
-    /// Keeps the user's choice; it outlasts the process if there is a state folder.
+    /// Stores the user's choice. It is kept across launches if there is a state folder.
     ///
-    /// - Throws: `.localStore` if it cannot be kept; it holds for this process all the same.
+    /// - Throws: `.localStore` if it cannot be stored; it still applies to this process.
     public func setAnalyticsEnabled(_ isEnabled: Bool) throws(InfrastructureError) {
         self.isEnabled.withLock { $0 = isEnabled }
         guard let file else { return }
@@ -94,12 +94,12 @@ public final class FirebaseAppClient: Sendable {
         }
     }
 
-    /// The kept choice; `nil` if there is none yet.
+    /// The stored choice; `nil` if there is none yet.
     private static func kept(_ file: URL) throws(InfrastructureError) -> Bool? {
         guard FileManager.default.fileExists(atPath: file.path) else { return nil }
         guard let data = try? Data(contentsOf: file), let isEnabled = (try? JSON(parsing: data))?["analytics"]?.bool
         else {
-            // Better to stop than to take a damaged file for consent.
+            // Never take a damaged file for consent.
             throw InfrastructureError(
                 .localStore, "The choice about analytics in “\(file.path)” cannot be read; delete the file to ask anew."
             )

@@ -3,15 +3,15 @@ import SwitchyardFirestoreFormat
 import SwitchyardSync
 import SwitchyardWire
 
-/// Firebase for servers that act for those who bring a token of the project.
+/// Firebase for servers that act for callers with a token of the project.
 struct FirebaseCallerDesk: CallerDesk {
     let verifier: any TokenVerifier
     private let surroundings: FirebaseSurroundings
-    /// Unauthenticated. What all callers share is made once.
+    /// Unauthenticated. Creates what all callers share once.
     private let service: FirestoreService
     private let engines = SharedEngines()
 
-    /// - Parameter surroundings: Of nobody; its transport is for all.
+    /// - Parameter surroundings: Surroundings without a user, whose transport all callers share.
     init(_ surroundings: FirebaseSurroundings) {
         self.surroundings = surroundings
         verifier = FirebaseTokenVerifier(surroundings)
@@ -78,12 +78,12 @@ struct FirebaseCallerDesk: CallerDesk {
 }
 
 extension FirebaseSurroundings {
-    /// Somebody else's, or with `credential` the project's own.
+    /// The tokens of a caller, or with `credential`, the project's own.
     fileprivate func tokens(of caller: (any AuthClient)?, _ credential: ProjectTokens?) -> FirebaseTokens {
         FirebaseTokens(auth: caller, appCheck: tokens.appCheck, project: tokens.project, credential: credential)
     }
 
-    /// What proves the project; to an emulator that is a word which everybody knows.
+    /// The project's credential; an emulator accepts a fixed word instead.
     func credential(for endpoint: FirebaseEndpoint) throws(InfrastructureError) -> ProjectTokens {
         if let credential = tokens.credential { return credential }
         guard endpoint.isEmulator else {

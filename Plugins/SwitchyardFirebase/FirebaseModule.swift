@@ -157,7 +157,7 @@ public struct FirebaseModule: InfrastructureModule {
 
     public func wipeLocalData(of userID: AuthUser.ID?, _ context: ModuleContext) async throws(InfrastructureError) {
         var configuration = configuration
-        // What is on this device can be wiped without a good credential, unless it alone says of which project it is.
+        // Local data can be wiped without a valid credential, unless only the credential names the project.
         if configuration.project.isEmpty {
             configuration = try configuration.resolved(environment: environment).configuration
         }

@@ -1,7 +1,7 @@
 package import Switchyard
 import SwitchyardBytes
 
-/// Reads a bundle as its bytes arrive, cut anywhere: elements of the form `<length in bytes><JSON>`, the metadata first.
+/// Reads a bundle from chunks of any size: elements of the form `<length in bytes><JSON>`, the metadata first.
 ///
 /// ```swift
 /// var reader = FirestoreBundleReader(database)
@@ -9,16 +9,16 @@ import SwitchyardBytes
 /// let bundle = try reader.finish()
 /// ```
 package struct FirestoreBundleReader: Sendable {
-    /// Longer than any element can be: a document has at most 1 MiB, written out several times that.
+    /// Larger than any element: a document has at most 1 MiB, which can be several times that in JSON.
     package static let maximumElementBytes = 64 << 20
 
     private let database: FirestoreDatabase
     private var buffer: [UInt8] = []
-    /// Everything in the buffer before this has been read.
+    /// The position in the buffer up to which everything has been read.
     private var position = 0
-    /// What is there so far; absent until the first element is complete.
+    /// The bundle so far; `nil` until the first element is complete.
     private var bundle: DocumentBundle?
-    /// What was said about the document that comes next.
+    /// The metadata of the next document.
     private var announced: Announcement?
 
     private struct Announcement {
@@ -29,9 +29,9 @@ package struct FirestoreBundleReader: Sendable {
 
     package init(_ database: FirestoreDatabase) { self.database = database }
 
-    /// How many documents are there so far, for showing progress.
+    /// The number of documents read so far, for progress.
     package var documentCount: Int { bundle?.documents.count ?? 0 }
-    /// How many documents the bundle says it has, and the bytes behind its metadata; absent until that is complete.
+    /// The number of documents according to the bundle, and of bytes after its metadata; `nil` until the metadata is complete.
     package private(set) var totals: (documents: Int, bytes: Int)?
 
     /// Reads a whole bundle.
@@ -52,14 +52,14 @@ package struct FirestoreBundleReader: Sendable {
         }
     }
 
-    /// - Throws: unless everything that was announced has come.
+    /// - Throws: If anything announced is missing.
     package consuming func finish() throws(FirestoreFormatError) -> DocumentBundle {
         guard position == buffer.count, announced == nil else { throw FirestoreFormatError("a bundle that ends early") }
         guard let bundle else { throw FirestoreFormatError("a bundle without metadata") }
         return bundle
     }
 
-    /// The next complete element, or `nil` until more bytes come.
+    /// The next complete element, or `nil` until more bytes arrive.
     private mutating func nextElement() throws(FirestoreFormatError) -> JSON? {
         var length = 0
         var index = position
@@ -146,7 +146,7 @@ extension DocumentBundle.NamedQuery {
             let readTime = try object.timestamp("readTime")
         else { throw FirestoreFormatError("a named query that lacks a part") }
         var query = try Query(firestore: structured, parent: try bundled.requiredString("parent"), in: database)
-        // The query stands there as the app wrote it; only the kind of limit is told apart.
+        // The query is stored as the app wrote it; only the kind of limit is stored separately.
         switch (try bundled.string("limitType"), query.limit) {
         case (nil, _), ("FIRST", _): break
         case ("LAST", let limit?): query.limit = .last(limit.count)

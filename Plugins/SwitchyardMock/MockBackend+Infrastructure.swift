@@ -1,15 +1,15 @@
 public import Switchyard
 
 extension MockBackend {
-    /// All clients of a new device of this project.
+    /// Creates all clients of a new device of this project.
     ///
     /// ```swift
     /// let app = TodoModel(try await backend.infrastructure(signedInAs: "alice"))
     /// ```
     /// - Parameters:
-    ///   - userID: Who is signed in, with an account that is made if it is not there; `nil` for nobody.
+    ///   - userID: The signed-in user, whose account is created if needed; `nil` for nobody.
     ///   - network: The device's connection.
-    ///   - surroundings: Time, an observer, layers.
+    ///   - surroundings: The clock, an observer and layers.
     public func infrastructure(
         signedInAs userID: AuthUser.ID? = nil, network: MockNetwork = MockNetwork(),
         in surroundings: InfrastructureSurroundings = InfrastructureSurroundings()

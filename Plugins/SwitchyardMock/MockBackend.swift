@@ -2,16 +2,17 @@ public import Foundation
 public import Switchyard
 import Synchronization
 
-/// The server of one project: documents, accounts, files and messages. Clients on the same backend are devices of the
-/// same project; two backends never meet.
+/// The server of one project: documents, accounts, files and messages.
 ///
-/// In memory, or kept in a folder: then every change is on disk when the call that made it returns. A folder belongs to
-/// one backend of one process at a time, until ``close()`` or the backend's end.
+/// Clients with the same backend are devices of the same project; different backends are independent.
+///
+/// It is kept in memory, or in a folder. With a folder, each change is on disk when its call returns. A folder can be used by
+/// one backend in one process at a time, until ``close()`` or the end of the backend.
 public final class MockBackend: Sendable {
     let database: MockDatabase
-    /// What binds the clients of modules; `nil` where everybody may do everything.
+    /// The rules for clients of modules; `nil` if everything is allowed.
     public let rules: MockRules?
-    /// The accounts, and what happens to them outside of an app.
+    /// The accounts, with controls for what happens outside the app.
     public let accounts: MockAccounts
     /// The stored files.
     public let files: MockFiles
@@ -20,11 +21,11 @@ public final class MockBackend: Sendable {
     let folder: MockFolder?
     private let keeper: MockKeeper?
 
-    /// A project in memory.
+    /// Creates a project in memory.
     ///
     /// - Parameters:
-    ///   - rules: Who may do what; everybody may do everything where they are left out.
-    ///   - now: The server's clock; time stamps come from it, those of documents strictly rising.
+    ///   - rules: The access rules; without them, everything is allowed.
+    ///   - now: The server's clock, which sets all times; those of documents are strictly increasing.
     public init(rules: MockRules? = nil, now: @escaping @Sendable () -> Timestamp = { Timestamp(Date()) }) {
         self.rules = rules
         database = MockDatabase(now: now)
@@ -35,15 +36,16 @@ public final class MockBackend: Sendable {
         keeper = nil
     }
 
-    /// A project that is kept in `folder`, with what is there already.
+    /// Opens a project in `folder`, with its existing contents.
     ///
     /// - Parameters:
-    ///   - folder: Made if it is not there.
-    ///   - rules: Who may do what; everybody may do everything where they are left out.
+    ///   - folder: Created if it does not exist.
+    ///   - rules: The access rules; without them, everything is allowed.
     ///   - now: The server's clock.
-    ///   - report: Told of what could not be written later on; the change itself stays in memory.
-    /// - Throws: `.locked` while another backend has the folder; `.localStore` if it cannot be written, or a file in it is
-    ///   damaged; that file has been set aside under the name in the message, so that the next try goes on without it.
+    ///   - report: Called if a later change could not be written; the change itself stays in memory.
+    /// - Throws: `.locked` while another backend uses the folder; `.localStore` if it cannot be written, or a file in it is
+    ///   damaged. That file has then been set aside under the name in the message, so that the next attempt continues without
+    ///   it.
     public init(
         folder: URL, rules: MockRules? = nil, now: @escaping @Sendable () -> Timestamp = { Timestamp(Date()) },
         report: @escaping @Sendable (String) -> Void = { _ in }
@@ -67,12 +69,12 @@ public final class MockBackend: Sendable {
         messages.changed.withLock { $0 = { [weak keeper] in keeper?.saveMessages() } }
     }
 
-    /// Lets go of the folder, for whoever wants it next; from now on nothing is written to it. In memory nothing happens.
+    /// Releases the folder for another backend; from now on nothing is written to it. A backend in memory is not affected.
     ///
-    /// A ``MockModule`` does so by itself when the last of its clients has been shut down.
+    /// A ``MockModule`` does this when the last of its clients has been shut down.
     public func close() { keeper?.close() }
 
-    /// How many documents there are.
+    /// The number of documents.
     public var documentCount: Int { database.withState { $0.documents.count } }
 
     func save() { keeper?.saveDocuments() }
@@ -84,7 +86,7 @@ public final class MockBackend: Sendable {
 
     func saveCache(of device: MockDevice) { keeper?.saveCache(of: device) }
 
-    /// Gives a device the queue that one of its name left behind.
+    /// Restores the queue of an earlier device with this name.
     func restore(_ device: MockDevice, as name: String) throws(InfrastructureError) {
         guard let keeper else { return }
         do throws(MockFile.Failure) {

@@ -1,6 +1,6 @@
 import Switchyard
 
-/// The mock for servers that act for its people.
+/// The mock for servers that act for their users.
 struct MockCallerDesk: CallerDesk {
     let verifier: any TokenVerifier
     private let backend: MockBackend
@@ -44,7 +44,7 @@ struct MockCallerDesk: CallerDesk {
 
     private func makeFileStorageClient(_ auth: (any AuthClient)?) -> any FileStorageClient {
         var capabilities = FileStorageCapabilities.all
-        // Nothing is noted down.
+        // Uploads are not recorded.
         capabilities.resumableUploads = false
         return MockFileStorageClient(
             backend, network: network, store: MockUploadStore(), capabilities: capabilities, tenant: nil, auth: auth)

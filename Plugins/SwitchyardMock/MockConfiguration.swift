@@ -1,16 +1,16 @@
 public import Foundation
 
-/// What a mock needs to know: nothing, unless it is to keep its contents or to be slow.
+/// The settings of a mock: none are needed, unless it should be persistent or slow.
 public struct MockConfiguration: Sendable, Hashable, Codable {
-    /// A folder in which everything is kept across runs.
+    /// A folder in which everything is stored across runs.
     public var folder: URL?
-    /// Without ``folder``: whether the state folder that the app has chosen for all providers is used. Off by default.
+    /// Without ``folder``: whether to use the state folder that the app has chosen for all providers. Off by default.
     public var usesStateFolder: Bool
-    /// How long every call takes. Nothing by default.
+    /// The latency of each call. Zero by default.
     public var latencyMilliseconds: Int
-    /// Whether the project begins with ``MockSample``.
+    /// Whether the project starts with ``MockSample``.
     public var hasSampleData: Bool
-    /// Whether new accounts wait for their address to be confirmed; see ``MockAccounts/asksForConfirmation``.
+    /// Whether new accounts must confirm their address; see ``MockAccounts/asksForConfirmation``.
     public var asksForConfirmation: Bool
 
     public init(
@@ -30,7 +30,7 @@ public struct MockConfiguration: Sendable, Hashable, Codable {
 
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
-        // A path, as people write it in files and variables.
+        // A path, as usual in files and variables.
         folder = try values.decodeIfPresent(String.self, forKey: .folder).map {
             URL(fileURLWithPath: $0, isDirectory: true)
         }

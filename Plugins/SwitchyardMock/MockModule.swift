@@ -12,7 +12,7 @@ extension InfrastructureModule where Self == MockModule {
 
     public static func mock(_ configuration: MockConfiguration) -> MockModule { MockModule(configuration) }
 
-    /// A mock on a project that the test keeps a reference to.
+    /// A mock with a project that the test keeps a reference to.
     public static func mock(_ backend: MockBackend, network: MockNetwork = MockNetwork()) -> MockModule {
         MockModule(backend: backend, network: network)
     }
@@ -25,19 +25,19 @@ extension ConfigurableModule {
 
 /// The mock as a provider: all four clients on one ``MockBackend``, sharing one ``MockNetwork``.
 ///
-/// A module is one device: its clients share the connection, the saved session and the record of uploads. That holds for
-/// everything made from it, so a factory used twice with one module makes the same device twice, as if the program had
-/// been started again: who is signed in on the first is signed in on the second. For another device of the same project, make
-/// another module on the same backend, or call ``MockBackend/infrastructure(signedInAs:network:in:)``.
+/// A module is one device: its clients share the connection, the saved session and the record of uploads. This applies to
+/// everything created from it. A factory used twice with one module creates the same device twice, as if the app had been
+/// restarted: the user of the first is signed in on the second. For another device of the same project, create another module
+/// with the same backend, or call ``MockBackend/infrastructure(signedInAs:network:in:)``.
 ///
-/// Nothing leaves the process and nothing has to be set up. Queries run without an index, in time linear in the collection.
-/// With a folder in the configuration, documents, accounts, files, subscriptions, the queue of writes and the cache are kept
-/// across runs. If a file is damaged, making the client fails once, with the name under which the file was set aside. A
-/// folder that another process uses is refused as `.locked`; it is free again once all clients of the module are shut down.
+/// Nothing leaves the process, and no setup is needed. Queries run without an index, in time linear in the collection. With a
+/// folder in the configuration, documents, accounts, files, subscriptions, the queue of writes and the cache are stored across
+/// runs. If a file is damaged, creating the client fails once, with the name under which the file was set aside. A folder that
+/// another process uses is refused with `.locked`; it is released when all clients of the module are shut down.
 ///
-/// Queued writes and interrupted uploads belong to the user who made them, and wait until that user comes back. Signing out
-/// with `wipesLocalData` deletes them together with the cache. The observer gets events for refreshed tokens, for
-/// writes that do not get through, and for a connection that comes back while streams are open.
+/// Queued writes and interrupted uploads belong to the user who created them, and wait until that user returns. Signing out
+/// with `wipesLocalData` deletes them together with the cache. The observer gets events for refreshed tokens, for writes that
+/// cannot be sent, and for a connection that comes back while streams are open.
 ///
 /// Tests keep references to what they want to inspect:
 ///
@@ -70,7 +70,7 @@ public struct MockModule: InfrastructureModule {
         isGiven ? MockModule(configuration, shared: shared) : MockModule(configuration)
     }
 
-    /// Creates a module on a project that is shared. Settings of a configuration do not change the project.
+    /// Creates a module with a shared project. The settings of a configuration do not change this project.
     public init(backend: MockBackend, network: MockNetwork = MockNetwork()) {
         configuration = MockConfiguration()
         isGiven = true
@@ -150,7 +150,7 @@ public struct MockModule: InfrastructureModule {
         return entered
     }
 
-    /// What the clients of one module have in common.
+    /// What the clients of one module share.
     private struct Parts: Sendable {
         let backend: MockBackend
         let network: MockNetwork
@@ -172,7 +172,7 @@ public struct MockModule: InfrastructureModule {
         }
     }
 
-    /// Made with the first client, since only then the folder and the clocks are known; and anew once the folder was let go.
+    /// Created with the first client, which provides the folder and the clocks, and again after the folder was released.
     private final class Shared: Sendable {
         private let known: Mutex<Parts?>
 

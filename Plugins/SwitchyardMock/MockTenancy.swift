@@ -1,14 +1,14 @@
 import Synchronization
 
-/// The clients that live on a module's backend. When the last one leaves, `whenEmpty` runs and nobody comes in any more;
-/// without it, the place stays open.
+/// Counts the clients of a module's backend. When the last one leaves, `whenEmpty` runs and no client can enter anymore;
+/// without `whenEmpty`, it stays open.
 final class MockTenancy: Sendable {
     private let state = Mutex((count: 0, isOver: false))
     private let whenEmpty: (@Sendable () -> Void)?
 
     init(whenEmpty: (@Sendable () -> Void)?) { self.whenEmpty = whenEmpty }
 
-    /// - Returns: `nil` once it is over.
+    /// - Returns: `nil` if it is closed.
     func enter() -> MockTenant? {
         let isIn = state.withLock { state in
             if !state.isOver { state.count += 1 }
@@ -18,7 +18,7 @@ final class MockTenancy: Sendable {
     }
 
     fileprivate func leave() {
-        // Inside of the lock: who finds that it is over finds the folder free.
+        // Inside the lock, so that the folder is free for anyone who finds it closed.
         state.withLock { state in
             state.count -= 1
             guard state.count == 0, let whenEmpty else { return }
@@ -28,7 +28,7 @@ final class MockTenancy: Sendable {
     }
 }
 
-/// One client's stay: over with its shutting down, or its end.
+/// One client's stay, which ends when the client is shut down or released.
 final class MockTenant: Sendable {
     private let tenancy: Mutex<MockTenancy?>
 

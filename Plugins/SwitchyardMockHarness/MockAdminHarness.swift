@@ -9,8 +9,8 @@ package struct MockAdminHarness: AdminHarness {
     private let backend = MockBackend()
 
     /// - Parameters:
-    ///   - capabilities: What the clients declare.
-    ///   - asksForConfirmation: Whether nobody signs in with an unconfirmed address.
+    ///   - capabilities: The clients' capabilities.
+    ///   - asksForConfirmation: Whether signing in requires a confirmed address.
     package init(
         _ capabilities: AdminCapabilities = MockAdminClient.everything, asksForConfirmation: Bool = false
     ) {

@@ -4,7 +4,7 @@ package import SwitchyardConformance
 import SwitchyardMock
 import Synchronization
 
-/// One project with many devices. Its authenticator app shows the code of another step at each call.
+/// One project with many devices. Each call of its authenticator app returns the code of another time step.
 package final class MockAuthHarness: AuthHarness {
     package let features: AuthFeatures
     private let backend: MockBackend
@@ -13,7 +13,7 @@ package final class MockAuthHarness: AuthHarness {
     private let time: MovableTime?
     private let around: @Sendable (any AuthClient) -> any AuthClient
 
-    /// A clock that can be moved so that tokens run out; for checks that run one after the other.
+    /// A clock that can be moved to make tokens expire, for checks that run one after the other.
     package struct MovableTime: Sendable {
         let now: @Sendable () -> Timestamp
         let advance: @Sendable (Duration) -> Void
@@ -25,9 +25,9 @@ package final class MockAuthHarness: AuthHarness {
     }
 
     /// - Parameters:
-    ///   - capabilities: What the clients declare.
-    ///   - asksForConfirmation: Whether new accounts wait for their mail.
-    ///   - around: Puts layers around each client.
+    ///   - capabilities: The clients' capabilities.
+    ///   - asksForConfirmation: Whether new accounts must confirm their address.
+    ///   - around: Adds layers to each client.
     package init(
         _ capabilities: AuthCapabilities = .all, asksForConfirmation: Bool = false, time: MovableTime? = nil,
         around: @escaping @Sendable (any AuthClient) -> any AuthClient = { $0 }

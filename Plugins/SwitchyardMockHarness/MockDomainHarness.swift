@@ -2,12 +2,12 @@ import Switchyard
 package import SwitchyardConformance
 import SwitchyardMock
 
-/// A mock project under the rules that come with the domain clients.
+/// A mock project with the rules for the domain clients.
 package struct MockDomainHarness: DomainHarness {
     package let features = DomainFeatures(.all, files: true, enforcesRules: true)
     private let backend = MockBackend(rules: .domain)
 
-    /// - Parameter asksForConfirmation: Whether new accounts wait for their mail.
+    /// - Parameter asksForConfirmation: Whether new accounts must confirm their address.
     package init(asksForConfirmation: Bool = false) { backend.accounts.asksForConfirmation = asksForConfirmation }
 
     package func confirmEmail(_ email: String) async throws { backend.accounts.confirmEmail(email) }

@@ -4,7 +4,7 @@ package import SwitchyardConformance
 import SwitchyardMock
 import Synchronization
 
-/// One project with many devices; a connection is cut by failing every part of an upload after so many.
+/// One project with many devices. A connection is cut by failing all parts of an upload after a number of bytes.
 package final class MockFileHarness: FileHarness {
     package let features: FileFeatures
     private let backend = MockBackend()
@@ -12,7 +12,7 @@ package final class MockFileHarness: FileHarness {
     private let around: @Sendable (any FileStorageClient) -> any FileStorageClient
     private static let partSize = 256 << 10
 
-    /// - Parameter around: Puts layers around each client.
+    /// - Parameter around: Adds layers to each client.
     package init(around: @escaping @Sendable (any FileStorageClient) -> any FileStorageClient = { $0 }) {
         self.around = around
         var features = FileFeatures(.all)

@@ -1,8 +1,8 @@
 package import SwitchyardConformance
 
-/// Everything there is to check about the mock.
+/// All suites for the mock.
 package enum MockHarness {
-    /// With a project of its own for each suite.
+    /// The suites, each with a separate project.
     package static var suites: [ConformanceSuite] {
         [
             .storage(MockStorageHarness()), .auth(MockAuthHarness()), .files(MockFileHarness()),

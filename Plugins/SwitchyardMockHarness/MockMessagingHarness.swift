@@ -8,7 +8,7 @@ package struct MockMessagingHarness: MessagingHarness {
 
     private let around: @Sendable (any MessagingClient) -> any MessagingClient
 
-    /// - Parameter around: Puts layers around each client.
+    /// - Parameter around: Adds layers to each client.
     package init(around: @escaping @Sendable (any MessagingClient) -> any MessagingClient = { $0 }) {
         self.around = around
     }

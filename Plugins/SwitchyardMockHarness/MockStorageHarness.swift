@@ -2,7 +2,7 @@ package import Switchyard
 package import SwitchyardConformance
 import SwitchyardMock
 
-/// One project for all checks: each keeps to a namespace of its own.
+/// One project for all checks, each of which uses a separate namespace.
 package struct MockStorageHarness: StorageHarness {
     package let features: StorageFeatures
     private let backend = MockBackend()

@@ -2,7 +2,7 @@ package import Switchyard
 package import SwitchyardConformance
 package import SwitchyardMock
 
-/// Two projects under two names, new for each factory.
+/// Two projects with different provider names, new for each factory.
 package struct MockSwitchingHarness: SwitchingHarness {
     package let features = SwitchingFeatures(first: .mock, second: .secondMock, storage: .all, switchesAuth: true)
     package let selection = InfrastructureSelection(default: .mock)
@@ -19,7 +19,7 @@ extension InfrastructureProvider {
     package static let secondMock: InfrastructureProvider = "second-mock"
 }
 
-/// Another mock, so that there is somebody to go over to.
+/// Another mock to switch to.
 package struct SecondMockModule: InfrastructureModule {
     package static let provider: InfrastructureProvider = .secondMock
     private let inner: MockModule

@@ -1,8 +1,8 @@
 package import Switchyard
 
-/// Whose calls are being made: what begins in one person's name never goes on in another's.
+/// The user in whose name calls are made: a series started for one user never continues for another.
 package struct CallOwner: Sendable, Hashable {
-    /// `nil` when nobody is signed in.
+    /// `nil` if nobody is signed in.
     package let userID: AuthUser.ID?
 
     package init(_ userID: AuthUser.ID?) { self.userID = userID }

@@ -1,10 +1,10 @@
 package import SwitchyardWire
 
 extension HTTPHeaders {
-    /// What requests say of the program that makes them; a server's logs show it.
+    /// The program name sent with requests, which appears in a server's logs.
     static let clientName = "switchyard-swift/1.0"
 
-    /// Names this package where a service has a header field of its own for that; see ``NamedTransport`` for the common one.
+    /// Names this package in a service's own header field; see ``NamedTransport`` for the common one.
     package mutating func nameClient() {
         if self["X-Client-Info"] == nil { self["X-Client-Info"] = HTTPHeaders.clientName }
     }

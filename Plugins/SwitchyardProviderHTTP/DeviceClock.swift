@@ -2,11 +2,11 @@ package import Switchyard
 import SwitchyardBytes
 package import SwitchyardWire
 
-/// Compares this device's clock with a server's: tokens that are good by the one have run out by the other.
+/// Compares this device's clock with a server's, since tokens that are valid by one clock may have expired by the other.
 package enum DeviceClock {
     private static let tolerance = 60
 
-    /// What to tell people; `nil` where both agree, or the answer has no time.
+    /// A remark for error messages; `nil` if both clocks agree, or the answer has no time.
     package static func remark(_ headers: HTTPHeaders, now: Timestamp) -> String? {
         guard let time = headers["Date"].flatMap({ HTTPDate.parse($0, now: now.seconds) }) else { return nil }
         let ahead = now.seconds - time

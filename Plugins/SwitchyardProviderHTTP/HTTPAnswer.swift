@@ -1,9 +1,9 @@
 package import SwitchyardWire
 
-/// An answer with a body that is there, or that comes.
+/// An answer whose body is complete or still arriving.
 package protocol HTTPAnswer: Sendable {
     var head: HTTPResponseHead { get }
-    /// The whole, as far as it is of interest for a failure.
+    /// The complete answer, with as much of its body as a failure needs.
     func whole() async -> HTTPResponse
 }
 

@@ -3,12 +3,12 @@ package import SwitchyardProviderKit
 package import SwitchyardWire
 
 extension HTTPRequest {
-    /// For a file's bytes, or those of a range.
+    /// A request for a file or a range of it.
     package init(download url: String, _ request: DownloadRequest) {
         self.init(.get, url)
-        // As it is stored: with its length, its sums, and ranges that mean its bytes.
+        // The stored bytes, so that length, checksums and ranges match.
         decompresses = false
-        // A slow consumer holds back a connection of its own, not one that others share.
+        // A separate connection, so that a slow consumer blocks no shared one.
         httpVersion = .http1
         if let range = request.rangeHeader { headers["Range"] = range }
     }

@@ -1,11 +1,11 @@
 package import SwitchyardWire
 
-/// Names the program in every request: the app, if it has said who it is, and this package. What a request says itself stays.
+/// Names the app, if known, and this package in every request, unless the request has its own header field.
 package struct NamedTransport: Transport {
     private let base: any Transport
     private let userAgent: String
 
-    /// - Parameter program: Such as `MyApp/2.1`. Characters that a header field has no room for are left out.
+    /// - Parameter program: Such as `MyApp/2.1`. Characters not allowed in header fields are removed.
     package init(_ base: any Transport, program: String?) {
         self.base = base
         let visible = (program ?? "").unicodeScalars.filter { (0x20..<0x7F).contains($0.value) }

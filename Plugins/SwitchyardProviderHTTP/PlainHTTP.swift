@@ -1,10 +1,10 @@
 package import Switchyard
 import SwitchyardWire
 
-/// Plain HTTP to a machine of a private network, which a configuration allows for development.
+/// Plain HTTP to a machine in a private network, which a configuration can allow for development.
 package enum PlainHTTP {
-    /// - Parameter host: As the configuration has it: a name or a number, without scheme and port.
-    /// - Throws: `.invalidConfiguration` for anything that is not a host, and for a host of the public network.
+    /// - Parameter host: The configured host: a name or an address, without scheme and port.
+    /// - Throws: `.invalidConfiguration` if it is not a host, or is a public one.
     package static func check(_ host: String?, of provider: String) throws(InfrastructureError) {
         guard let host else { return }
         guard let parts = try? URLParts(validating: "http://\(host)"), parts.port == nil, parts.path.isEmpty,
@@ -18,15 +18,15 @@ package enum PlainHTTP {
         }
     }
 
-    /// What to do about an address in plain HTTP to which no secret is sent.
+    /// How to fix a plain HTTP address to which no secrets are sent.
     package static func remedy(for address: String) -> String {
         guard let parts = try? URLParts(validating: address), parts.isPrivate else { return "Use https." }
         return "Use https, or set allowsPlainHTTPTo to “\(parts.host)” while you develop on this network."
     }
 
-    /// Why nothing is sent to an address in plain HTTP, where it is not known any more which.
+    /// Why nothing is sent to a plain HTTP address that is no longer known.
     ///
-    /// - Parameter what: What would have gone along, such as “secret”.
+    /// - Parameter what: What would have been sent, such as “secret”.
     package static func refusal(of what: String) -> String {
         "The address uses plain HTTP to another machine, so no \(what) is sent there. Use https, or allowsPlainHTTPTo while "
             + "you develop on a private network."

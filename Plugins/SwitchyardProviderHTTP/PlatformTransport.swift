@@ -6,7 +6,7 @@ package import SwitchyardWire
 #endif
 
 package enum PlatformTransport {
-    /// What the platform moves bytes with.
+    /// Creates the transport for this platform.
     package static func make(_ limits: CallLimits = CallLimits()) -> any Transport {
         #if os(Linux)
             var configuration = CurlConfiguration()

@@ -1,12 +1,11 @@
 package import Foundation
 package import SwitchyardBytes
 
-/// What a client remembers from one process to the next in a small file of its own, which nobody else may read. What cannot be
-/// kept is found out anew after a restart.
+/// A small private file with a client's state across launches. State that cannot be saved is determined again after a restart.
 package struct StateFile: Sendable {
     private let file: URL?
 
-    /// - Parameter file: `nil` to have everything gone with the process.
+    /// - Parameter file: `nil` to save nothing.
     package init(_ file: URL?) { self.file = file }
 
     package func read() -> JSON? {

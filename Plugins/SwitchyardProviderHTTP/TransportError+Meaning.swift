@@ -1,10 +1,10 @@
 package import Switchyard
 package import SwitchyardWire
 
-/// What can happen to a request on its way, in the codes of all services: the one table for all providers.
+/// Maps transport failures to the portable codes, for all providers.
 ///
-/// Whether anything came of the request is another question: a lost answer is worth another attempt to whoever can find
-/// that out, or need not.
+/// The code does not say whether the request took effect: after a lost answer, callers that can find out, or need not know, may
+/// try again.
 extension TransportError {
     package var meaning: ErrorCode {
         switch code {
@@ -20,13 +20,13 @@ extension TransportError {
 
     fileprivate var mayPass: Bool { [.unavailable, .overloaded, .deadlineExceeded].contains(meaning) }
 
-    /// For people; `nil` where there is more to say than that.
+    /// A message for people; `nil` if callers have a more specific one.
     fileprivate var refusalText: String? {
         guard code == .overloaded else { return nil }
         return "The call was not sent: \(message). Make fewer calls at a time, or try again later."
     }
 
-    /// For services whose calls are short and ask for nothing large.
+    /// For services with short calls and small answers.
     fileprivate var details: ErrorDetails {
         let (code, text): (ErrorCode, String) =
             switch meaning {

@@ -2,7 +2,7 @@ import Switchyard
 import SwitchyardSync
 import SwitchyardWire
 
-/// Supabase for servers that act for those who bring a token that the project takes.
+/// Supabase for servers that act for callers with a token that the project accepts.
 struct SupabaseCallerDesk: CallerDesk {
     let verifier: any TokenVerifier
     private let surroundings: SupabaseSurroundings
@@ -11,7 +11,7 @@ struct SupabaseCallerDesk: CallerDesk {
     private let engines = SharedEngines()
     private let lines: SupabaseCallerLines?
 
-    /// - Parameter surroundings: Of nobody; its transport is for all.
+    /// - Parameter surroundings: Surroundings without a user, whose transport all callers share.
     init(_ surroundings: SupabaseSurroundings) throws(InfrastructureError) {
         let configuration = surroundings.configuration
         self.surroundings = surroundings
@@ -31,7 +31,7 @@ struct SupabaseCallerDesk: CallerDesk {
         makeStorageClient(try projectTokens, nil)
     }
 
-    /// Without the service key: nobody is to get more than is theirs.
+    /// Without the service key, so that no caller gets more rights than their own.
     private func tokens(of caller: any AuthClient) -> SupabaseTokens {
         SupabaseTokens(key: surroundings.configuration.key, auth: caller)
     }
@@ -82,14 +82,14 @@ struct SupabaseCallerDesk: CallerDesk {
     }
 
     func makeMessageSender() throws(InfrastructureError) -> any MessageSender {
-        // Observed from outside, as a client's calls are.
+        // Observed from outside, like a client's calls.
         PortableSupabaseSender(
             base: SupabaseMessageSender(
                 surroundings.project, try serviceKey, transport: surroundings.transport,
                 now: surroundings.context.now, observer: SilentObserver()))
     }
 
-    /// What proves the project.
+    /// The project's credential.
     private var serviceKey: Secret {
         get throws(InfrastructureError) {
             if let key = surroundings.configuration.serviceKey { return key }

@@ -104,7 +104,7 @@ public struct SupabaseModule: InfrastructureModule {
                 "\(name) is empty, or contains characters that a key never has. Copy it from the dashboard: Project Settings, "
                     + "API Keys")
         }
-        // Older keys name their project.
+        // Older keys contain the project's name.
         if let expected = project.reference, let found = SupabaseGrant.claims(of: text)?["ref"]?.string,
             found != expected
         {

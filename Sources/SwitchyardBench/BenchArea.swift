@@ -1,4 +1,4 @@
-/// A part of the software with its sections. Each area lists its own in a file of its folder.
+/// A part of the software and its sections. Each area lists its sections in a file of its folder.
 struct BenchArea: Sendable {
     let name: String
     let sections: [any BenchSection]

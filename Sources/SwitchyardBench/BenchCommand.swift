@@ -1,6 +1,6 @@
 import Foundation
 
-/// `switchyard-bench`: every published figure, measured again on the machine at hand.
+/// `switchyard-bench`: measures all published figures on this machine.
 @main
 enum BenchCommand {
     static let usage = """

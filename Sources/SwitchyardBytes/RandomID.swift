@@ -1,6 +1,6 @@
-/// Identifiers that nobody else makes.
+/// Unique identifiers.
 package enum RandomID {
-    /// Letters and digits, twenty by default (119 bits): what document identifiers look like.
+    /// Letters and digits, twenty by default (119 bits), like document IDs.
     package static func make(length: Int = 20) -> String {
         var generator = SystemRandomNumberGenerator()
         return make(length: length, using: &generator)
@@ -8,7 +8,7 @@ package enum RandomID {
 
     package static func make(length: Int = 20, using generator: inout some RandomNumberGenerator) -> String {
         String(unsafeUninitializedCapacity: length) { text in
-            // Ten letters from one draw: each of the system's is a call into the kernel.
+            // Ten letters per random number, since each one is a system call.
             var bits: UInt64 = 0
             var bitsLeft = 0
             var count = 0

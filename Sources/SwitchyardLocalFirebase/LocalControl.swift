@@ -18,7 +18,7 @@ struct LocalControl: LocalFirebaseService {
                     ]
                 ]).bytes())
         }
-        // For a local server of another vendor that is to take this one's tokens.
+        // For another vendor's local server that accepts tokens of this one.
         router.on(.get, LocalFirebase.descriptionPath) { [project, keys] _ in
             .json(JSON.object(["project": .string(project), "keys": keys]).bytes())
         }
@@ -35,7 +35,7 @@ struct LocalControl: LocalFirebaseService {
 
     private var keys: JSON { .array(auth.signer.publicKeys.map(\.json)) }
 
-    /// - Returns: Whether there is such a switch.
+    /// - Returns: Whether the switch exists.
     private func set(_ name: String, _ value: JSON) -> Bool {
         switch (name, value.int, value.bool) {
         case ("duplicateArrays", let frames?, _): faults.duplicateArrays(inNext: frames)

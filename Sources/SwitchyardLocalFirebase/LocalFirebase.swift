@@ -16,7 +16,7 @@ import SwitchyardWire
 public final class LocalFirebase: Sendable {
     public let project: String
     public let port: UInt16
-    /// Faults that can be switched on while it runs.
+    /// Simulated faults, which can be switched on while it runs.
     package let faults: FaultSwitches
     package let server: LoopbackServer
     package let auth: LocalAuth
@@ -74,7 +74,7 @@ public final class LocalFirebase: Sendable {
         folder?.release()
     }
 
-    /// Whether everybody may read and write everything; can be changed while it runs.
+    /// Whether everyone may read and write everything; can be changed while it runs.
     public var allowsEverything: Bool {
         get { rules.isOpen }
         set { rules.isOpen = newValue }

@@ -8,13 +8,13 @@ public struct LocalFirebaseOptions: Sendable {
     public var project = "demo-switchyard"
     /// 0 picks a free one.
     public var port: UInt16 = 0
-    /// Whether everybody may read and write everything. Otherwise the access rules in <doc:LocalFirebaseRules> apply.
+    /// Whether everyone may read and write everything. Otherwise the access rules in <doc:LocalFirebaseRules> apply.
     public var allowsEverything = false
     /// Whether documents of users, contacts, check-ins and notifications are protected by the rules for these clients, which
     /// a project that uses them has to publish. Other documents are not affected.
     public var hasDomainRules = false
     /// Whether ID tokens are signed, with a key whose public half the server publishes, as in production. Otherwise they have
-    /// no signature, like those of the vendor's emulator, because the vendor's programs require that; then anybody on this
+    /// no signature, like those of the vendor's emulator, because the vendor's programs require that; then anyone on this
     /// machine can write one.
     public var signsTokens = false
     /// The signing key to use instead of a new one, which takes seconds to make in a debug build.

@@ -1,6 +1,6 @@
 package import SwitchyardServerKit
 
-/// One of the services that a ``LocalFirebase`` consists of.
+/// One of the services of a ``LocalFirebase``.
 package protocol LocalFirebaseService: Sendable {
     /// Adds its routes. If two routes match a request, the one added first wins.
     func addRoutes(to router: inout Router)

@@ -15,7 +15,7 @@ import SwitchyardWire
 /// It listens on loopback addresses only, so other machines cannot reach it. Do not put real secrets into it.
 public final class LocalSupabase: Sendable {
     public let port: UInt16
-    /// Faults that can be switched on while it runs.
+    /// Simulated faults, which can be switched on while it runs.
     package let faults: FaultSwitches
     package let server: LoopbackServer
     /// The PostgreSQL that was started for it; `nil` if an existing one is used.
@@ -171,7 +171,7 @@ public final class LocalSupabase: Sendable {
     ) async throws(PostgresFailure) {
         let connection = try await database.connect()
         defer { connection.close() }
-        // Two servers may start on one database.
+        // Two servers may start with the same database.
         let scripts =
             [String(decoding: PackageResources.roles_sql, as: UTF8.self)] + services.map(\.schema)
             + [FilePolicies.script(options)]
@@ -181,7 +181,7 @@ public final class LocalSupabase: Sendable {
         for service in services { try await service.start() }
     }
 
-    /// Roles belong to the whole server: another database's set-up may change the same ones at the same moment, and no lock
+    /// Roles belong to the whole server: the setup of another database may change the same ones at the same time, and no lock
     /// spans databases.
     private static func run(_ script: String, on connection: PostgresConnection) async throws(PostgresFailure) {
         for attempt in 1... {
@@ -196,7 +196,7 @@ public final class LocalSupabase: Sendable {
         }
     }
 
-    /// Whether another server changed or created the same role at the same moment.
+    /// Whether another server changed or created the same role at the same time.
     private static func isCollision(_ failure: PostgresFailure) -> Bool {
         (failure.code == "XX000" && failure.message.contains("concurrently updated"))
             || (failure.code == "23505" && failure.message.contains("pg_authid"))

@@ -26,7 +26,7 @@ public struct LocalSupabaseOptions: Sendable {
     /// own files. Create other buckets and policies yourself, as with the vendor: only the service key has access to a bucket
     /// without policies.
     public var buckets: [String] = []
-    /// Whether everybody may do everything with all files, whatever the policies.
+    /// Whether everyone may do everything with all files, whatever the policies.
     public var allowsEverything = false
     /// The Firebase project whose users are accepted like this project's own.
     public var firebase: FirebaseProject?
@@ -52,9 +52,9 @@ public struct LocalSupabaseOptions: Sendable {
         public var rotatesRefreshTokens = true
         /// Whether new addresses count as confirmed at once. Otherwise each gets a confirmation email.
         public var autoconfirmsEmails = true
-        /// The same for phone numbers that are added to an account.
+        /// The same for phone numbers added to an account.
         public var autoconfirmsPhones = false
-        /// Whether new accounts can be made.
+        /// Whether new accounts can be created.
         public var allowsSignUp = true
         public var allowsAnonymous = true
         /// Whether changing an address must be confirmed at both the old and the new one.

@@ -1,6 +1,6 @@
 package import SwitchyardServerKit
 
-/// One of the services that a ``LocalSupabase`` consists of.
+/// One of the services of a ``LocalSupabase``.
 package protocol LocalSupabaseService: Sendable {
     /// SQL that creates or updates its tables and functions. It runs at every start with all rights, after the roles and
     /// schemas exist and before requests are accepted.

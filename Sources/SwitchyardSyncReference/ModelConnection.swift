@@ -13,10 +13,10 @@ final class ModelConnection: WatchConnection {
 
     private struct State {
         var targets: [Int: WatchTarget] = [:]
-        /// The documents of each target as they were told.
+        /// The documents of each target as they were sent.
         var told: [Int: [StoragePath: DocumentSnapshot]] = [:]
         var isOver = false
-        /// An event that is told a second time.
+        /// An event that is sent a second time.
         var again: WatchEvent?
     }
 
@@ -50,7 +50,8 @@ final class ModelConnection: WatchConnection {
     }
 
     func send(_ request: WatchRequest) {
-        // The server's lock is the outer one, here and when it tells of a change: events stay in the order of commits.
+        // The server's lock is taken first, both here and when it reports a change, so that events stay in the order of
+        // commits.
         server.state.withLock { world in
             state.withLock { state in
                 guard !state.isOver else { return }
@@ -65,7 +66,7 @@ final class ModelConnection: WatchConnection {
         }
     }
 
-    /// Tells what differs from what was told, as one snapshot, if any of the documents can concern a target.
+    /// Sends the difference from what was sent before, as one snapshot, if any of the documents can concern a target.
     func serverChanged(_ touched: [StoragePath], _ world: ModelServer.State) {
         state.withLock { state in
             guard !state.isOver else { return }
@@ -81,7 +82,7 @@ final class ModelConnection: WatchConnection {
         state.targets[target.id] = target.target
         var since = time(of: target.resumeToken) ?? target.readTime?.microseconds
         if since != nil, case .query(let query) = target.target, query.limit != nil {
-            // A document that moved up into the result need not have changed, so the result is told anew.
+            // A document that moved up into the result need not have changed, so the whole result is sent again.
             buffer.yield(.reset([target.id]))
             since = nil
         }
@@ -126,7 +127,7 @@ final class ModelConnection: WatchConnection {
 }
 
 extension WatchEvent {
-    /// Answers to requests are counted, so they come once on every stream that there is.
+    /// Answers to requests are counted, so they are sent once per stream.
     fileprivate var mayComeTwice: Bool {
         switch self {
         case .changed, .deleted, .left, .snapshot, .token: true

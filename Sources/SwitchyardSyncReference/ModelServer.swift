@@ -10,7 +10,7 @@ import Synchronization
 public final class ModelServer: Sendable {
     struct State {
         var collections: [CollectionPath: [StoragePath: DocumentSnapshot]] = [:]
-        /// The result of every named batch, so that one that arrives again has no second effect.
+        /// The result of each batch by ID, so that a repeated batch has no second effect.
         var ledger: [UTF8Key: Result<CommitResult, StorageError>] = [:]
         /// In microseconds; advances with every commit, so versions are exact and reproducible.
         var time: Int64 = 1_700_000_000_000_000
@@ -21,7 +21,7 @@ public final class ModelServer: Sendable {
         var isReachable = true
         var refusal: (@Sendable ([DocumentWrite]) -> StorageError?)?
         var weather = ModelWeather(seed: 1)
-        /// Commits that arrive later than those after them.
+        /// Commits that arrive after later ones.
         var late: [OutgoingBatch] = []
     }
 

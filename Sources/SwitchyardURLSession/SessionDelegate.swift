@@ -9,7 +9,7 @@ import Synchronization
     import Security
 #endif
 
-/// Hands what a session reports to the exchange it concerns.
+/// Passes a session's callbacks to the exchange they concern.
 final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
     private struct State {
         var exchanges: [Int: SessionExchange] = [:]
@@ -25,14 +25,14 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         self.trust = trust
     }
 
-    /// For a session of its own; task numbers are unique within one session only.
+    /// Creates a delegate for another session; task numbers are unique only within one session.
     func sibling() -> SessionDelegate { SessionDelegate(trust: trust) }
 
     func add(_ exchange: SessionExchange, for task: URLSessionTask) {
         state.withLock { $0.exchanges[task.taskIdentifier] = exchange }
     }
 
-    /// From here on a cancelled task was ended by the shutdown.
+    /// From here on, a cancelled task counts as ended by the shutdown.
     func markShutDown() {
         state.withLock { $0.isShutDown = true }
     }
@@ -71,7 +71,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest, completionHandler: @escaping (URLRequest?) -> Void
     ) {
-        // The redirect itself is the answer; who follows it decides by rules of our own.
+        // Return the redirect itself; the transport's own rules decide whether to follow it.
         completionHandler(nil)
     }
 

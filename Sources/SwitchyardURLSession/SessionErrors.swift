@@ -5,7 +5,7 @@ import SwitchyardWire
     import FoundationNetworking
 #endif
 
-/// Foundation's errors as ours; the one place where its codes are read.
+/// Converts Foundation's errors; the only place that reads its codes.
 enum SessionErrors {
     static func error(_ error: any Error, isIdempotent: Bool) -> TransportError {
         guard let known = error as? URLError else {

@@ -6,7 +6,7 @@ import Synchronization
     import FoundationNetworking
 #endif
 
-/// One task of a session: collects what the delegate hears, and hands it to the reader.
+/// One task of a session: collects the delegate's callbacks for the reader.
 final class SessionExchange: HTTPBodySource {
     private typealias Head = Result<HTTPResponseHead, TransportError>
     private typealias Piece = Result<[UInt8]?, TransportError>
@@ -55,7 +55,7 @@ final class SessionExchange: HTTPBodySource {
         return try head.get()
     }
 
-    /// A task that was never resumed would not report its cancellation.
+    /// A task that was never resumed does not report its cancellation.
     private func cancelBeforeHead() {
         task.cancel()
         finish(TransportError(.cancelled, "the exchange was cancelled", mayHaveBeenSent: true))
@@ -63,7 +63,7 @@ final class SessionExchange: HTTPBodySource {
 
     // MARK: The delegate
 
-    /// `false`: the task is to be cancelled.
+    /// Returns `false` if the task must be cancelled.
     func receive(_ response: HTTPURLResponse) -> Bool {
         var headers = HTTPHeaders()
         var size = 0

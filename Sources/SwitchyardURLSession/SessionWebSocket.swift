@@ -3,7 +3,7 @@
     import SwitchyardWire
     import Synchronization
 
-    /// `URLSessionWebSocketTask` behind our protocol. Frames, masking and pongs are the system's.
+    /// `URLSessionWebSocketTask` as a ``WebSocketConnection``. The system handles frames, masking and pongs.
     final class SessionWebSocket: WebSocketConnection {
         let head: HTTPResponseHead
         let subprotocol: String?
@@ -30,7 +30,7 @@
             let task = session.webSocketTask(with: upgrade)
             task.maximumMessageSize = request.maximumMessageSize
             task.resume()
-            // A pong proves that the upgrade is through.
+            // A pong proves that the upgrade is complete.
             let failure = await ping(task)
             let answer = task.response as? HTTPURLResponse
             var headers = HTTPHeaders()

@@ -6,33 +6,33 @@ import Synchronization
     import FoundationNetworking
 #endif
 
-/// The same protocol over `URLSession`: what ships on Apple platforms.
+/// The transport for Apple platforms, with `URLSession`.
 ///
-/// Differences from the libcurl transport, which follow from what `URLSession` offers:
-/// - `connectDeadline` cannot be told apart from idling; the idle limit covers both.
-/// - Whether a request left the machine is known only for failures to connect; otherwise `mayHaveBeenSent` is true.
-///   `URLSession` decides by itself when to repeat a request on a connection that proved dead, by method alone.
-/// - Compressed answers are always decoded; without `decompresses` none is asked for.
-/// - Produced bodies, and parts of files, are spooled to a temporary file before they are sent.
+/// Differences from the libcurl transport, due to `URLSession`:
+/// - `connectDeadline` has no separate effect; the idle limit covers connecting as well.
+/// - Only failures to connect show that a request was not sent; otherwise `mayHaveBeenSent` is true. `URLSession` itself
+///   decides when to repeat a request after a dead connection, by method alone.
+/// - Compressed answers are always decoded; without `decompresses`, none are requested.
+/// - Produced bodies, and parts of files, are written to a temporary file before they are sent.
 ///
-/// On Linux, where only tests and measurements use it, Foundation moreover has no web sockets, no own certificate
-/// authorities, and no back-pressure: `suspend` does not stop what is queued already.
+/// On Linux, where only tests and measurements use it, Foundation also has no web sockets, no custom certificate authorities,
+/// and no back-pressure: `suspend` does not stop what is already queued.
 package final class URLSessionTransport: Transport {
     private let state: Mutex<URLSession?>
     private let delegate: SessionDelegate
     private let trust: Trust
     private let connectionsPerHost: Int
 
-    /// Which certificates are believed.
+    /// The trusted certificates.
     package enum Trust: Sendable {
         case system
-        /// Only chains that end in one of these, each in DER form. Apple platforms only.
+        /// Only chains that end in one of these DER certificates. Apple platforms only.
         case anchors([[UInt8]])
     }
 
     /// - Parameters:
-    ///   - trust: For every connection.
-    ///   - connectionsPerHost: Foundation lets further requests wait, however many.
+    ///   - trust: Applies to every connection.
+    ///   - connectionsPerHost: Further requests wait in Foundation, without a limit.
     package init(trust: Trust = .system, connectionsPerHost: Int = 256) {
         self.trust = trust
         self.connectionsPerHost = connectionsPerHost
@@ -115,7 +115,7 @@ package final class URLSessionTransport: Transport {
         var follower = RedirectFollower(request)
         while true {
             let response = try await run(follower.request, follower.sendsBody)
-            // Everything is spooled, so every body can be sent again.
+            // All bodies are spooled, so each can be sent again.
             let goesOn = try follower.follow(response.head, hasBody: body != nil || !request.body.isEmpty)
             if !goesOn { return response }
         }
@@ -154,7 +154,7 @@ package final class URLSessionTransport: Transport {
     private static let shutDown = TransportError(.shutDown, "the transport is shut down")
 }
 
-/// Where a task takes its body from.
+/// The source of a task's body.
 private enum SessionBody {
     /// `HTTPRequest.body`.
     case inMemory
@@ -168,7 +168,7 @@ extension URLRequest {
         }
         self.init(url: url)
         httpMethod = request.method.rawValue
-        // Foundation knows no requests without any limit; a year is one nobody will notice.
+        // Foundation always has a timeout; a year is practically unlimited.
         let idle = request.idleLimit ?? .seconds(31_536_000)
         timeoutInterval = Double(idle.components.seconds) + Double(idle.components.attoseconds) * 1e-18
         for field in request.headers { addValue(field.value, forHTTPHeaderField: field.name) }

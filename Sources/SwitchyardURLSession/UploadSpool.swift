@@ -1,12 +1,12 @@
 import Foundation
 import SwitchyardWire
 
-/// The body of an upload as a file, which is the one form `URLSession` streams from everywhere.
+/// The body of an upload as a file, the only form that `URLSession` streams on all platforms.
 final class UploadSpool: Sendable {
     let path: String
     private let isTemporary: Bool
 
-    /// Writes `body` to a temporary file, unless it is a whole file already.
+    /// Writes `body` to a temporary file, unless it is already a complete file.
     init(_ body: RequestBody) async throws(TransportError) {
         if case .file(let path, nil) = body.content {
             guard FileManager.default.isReadableFile(atPath: path) else {

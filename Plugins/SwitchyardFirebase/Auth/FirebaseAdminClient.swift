@@ -4,7 +4,7 @@ import SwitchyardBytes
 import SwitchyardProviderHTTP
 import SwitchyardWire
 
-/// The accounts of a Firebase project, by the calls that its service accounts may make.
+/// The accounts of a Firebase project, managed with the calls that are open to its service accounts.
 final class FirebaseAdminClient: AdminClient {
     let provider: InfrastructureProvider = .firebase
     let capabilities: AdminCapabilities
@@ -12,7 +12,7 @@ final class FirebaseAdminClient: AdminClient {
     private let signer: (any CustomTokenSigner)?
     private let now: @Sendable () -> Timestamp
 
-    /// - Parameter surroundings: Those of the project itself.
+    /// - Parameter surroundings: The project's own surroundings.
     init(_ surroundings: FirebaseSurroundings, _ tokens: ProjectTokens) {
         service = FirebaseAdminService(surroundings, tokens)
         signer = surroundings.customTokenSigner(tokens)
@@ -21,7 +21,7 @@ final class FirebaseAdminClient: AdminClient {
         capabilities.endingSessions = true
         capabilities.customTokens = signer != nil
         capabilities.links = Set(AccountLink.allCases)
-        // What an emulator is given in place of a password it does not check.
+        // An emulator does not check password hashes.
         capabilities.passwordHashes = service.isEmulator ? [] : [.bcrypt, .pbkdf2SHA256, .keyedScrypt]
         self.capabilities = capabilities
     }
@@ -57,7 +57,7 @@ final class FirebaseAdminClient: AdminClient {
         }
     }
 
-    /// By the IDs of the accounts, so that nothing that comes or goes moves another one.
+    /// Sorted by account ID, so that created and deleted accounts do not shift the others.
     func accountPage(after cursor: AccountCursor?, limit: Int) async throws(AuthError) -> AccountPage {
         guard (1...1000).contains(limit) else {
             throw AuthError(.invalidArgument, "A page has 1 to 1000 accounts, not \(limit).")
@@ -67,7 +67,7 @@ final class FirebaseAdminClient: AdminClient {
         let answer = try await service.get("accounts:batchGet", query)
         let next = answer["nextPageToken"]?.string.flatMap { $0.isEmpty ? nil : AccountCursor(rawValue: $0) }
         let accounts = (answer["users"]?.array ?? []).compactMap { ManagedAccount(firebase: $0) }
-        // The service names a next page also where there is none.
+        // The service returns a next page even if there is none.
         return AccountPage(accounts: accounts, next: accounts.isEmpty ? nil : next)
     }
 
@@ -84,13 +84,13 @@ final class FirebaseAdminClient: AdminClient {
                 .unavailable,
                 "The server's answer does not name the new account. Look for it before you create it again.")
         }
-        // Claims are no part of that call.
+        // The call above does not accept claims.
         if let claims {
             do throws(AuthError) {
                 _ = try await service.post(
                     "accounts:update", ["localId": .string(id), "customAttributes": .string(claims)])
             } catch {
-                // Half an account is none.
+                // Don't leave an account without its claims.
                 try? await delete(id)
                 throw error
             }
@@ -98,7 +98,7 @@ final class FirebaseAdminClient: AdminClient {
         return try await self.account(id)
     }
 
-    /// The server says of an ID that is taken what it says of an address.
+    /// The server reports a taken ID with the same code as a taken address.
     private func checkThatNobodyIs(_ id: AuthUser.ID) async throws(AuthError) {
         try Self.check(id)
         guard try await accounts([.id(id)])[0] == nil else {
@@ -106,7 +106,7 @@ final class FirebaseAdminClient: AdminClient {
         }
     }
 
-    /// The server takes an empty address or number for none.
+    /// The server treats an empty address or number as none.
     private static func check(_ email: String?, _ phoneNumber: String?) throws(AuthError) {
         if email == "" { throw AuthError(.invalidArgument, "This is not an e-mail address.") }
         if phoneNumber == "" {
@@ -158,10 +158,10 @@ final class FirebaseAdminClient: AdminClient {
         return failures
     }
 
-    /// What a call about many says of some.
+    /// The failed entries of a batch call.
     private static func failures(_ list: JSON?, among ids: [AuthUser.ID]) -> [(AuthUser.ID, AuthError)] {
         (list?.array ?? []).compactMap { entry in
-            // The first is told by leaving its place out.
+            // The index of the first entry is omitted.
             let index = Int(entry["index"]?.int64 ?? 0)
             guard ids.indices.contains(index) else { return nil }
             let text = entry["message"]?.string?.lowercased() ?? ""
@@ -207,7 +207,7 @@ final class FirebaseAdminClient: AdminClient {
     }
 
     func link(_ kind: AccountLink, for email: String, redirectURL: URL?) async throws(AuthError) -> URL {
-        // A link that signs in would be made for anybody.
+        // The server would create a sign-in link for any address.
         _ = try await account(email: email)
         var body: JSONObject = ["email": .string(email), "returnOobLink": true]
         switch kind {
@@ -237,7 +237,7 @@ final class FirebaseAdminClient: AdminClient {
                 "importing accounts into an emulator", by: provider, instead: "Create them with passwords.")
         }
         var failures: [AuthUser.ID: AuthError] = [:]
-        // One call takes hashes of one kind.
+        // All hashes of one call must be of the same kind.
         var groups: [(parameters: JSONObject, users: [(id: AuthUser.ID, json: JSON)])] = []
         for account in accounts {
             let (parameters, json): (JSONObject, JSON)

@@ -3,7 +3,7 @@ public import Switchyard
 import SwitchyardBytes
 import SwitchyardProviderKit
 
-/// What a signed-in person does with their account.
+/// Changes to the account of the signed-in user.
 extension FirebaseAuthAdapter {
     @discardableResult
     public func link(_ credential: AuthCredential) async throws(AuthError) -> AuthUser {
@@ -13,7 +13,7 @@ extension FirebaseAuthAdapter {
             do throws(FirebaseAuthFailure) {
                 answer = try await service.post(request.path, request.body)
             } catch {
-                // Here the address belongs to the proof, as it does when somebody signs in.
+                // Here the error is about the address of the credential, as in a sign-in.
                 guard error.code == "INVALID_EMAIL" else { throw error }
                 throw .own(FirebaseAuthAdapter.error(error, credential))
             }
@@ -24,7 +24,7 @@ extension FirebaseAuthAdapter {
 
     @discardableResult
     public func unlink(_ provider: IdentityProvider) async throws(AuthError) -> AuthUser {
-        // Both ways by address go by the name of the password.
+        // The server calls both sign-in methods with an address “password”.
         let name = provider == .emailLink ? IdentityProvider.password.rawValue : provider.rawValue
         let session = try await engine.present()
         guard session.user.identities.contains(provider) else {
@@ -52,7 +52,7 @@ extension FirebaseAuthAdapter {
             } catch {
                 throw FirebaseAuthAdapter.error(error, credential)
             }
-            // The proof lies in the new tokens: they know when it was given.
+            // The new tokens are the proof: they contain the time of the sign-in.
             try await engine.update(user, tokens: grant.tokens, in: session)
         }
     }
@@ -68,7 +68,7 @@ extension FirebaseAuthAdapter {
                 guard let email = changes.email,
                     error.code == "OPERATION_NOT_ALLOWED" || error.code == "EMAIL_CHANGE_NEEDS_VERIFICATION"
                 else { throw error }
-                // The project wants the new address confirmed first: everything else now, and a mail for that.
+                // The project requires the new address to be confirmed: send an email for that, and apply everything else now.
                 var rest = body
                 rest["email"] = nil
                 var answer: JSON = [:]
@@ -85,7 +85,7 @@ extension FirebaseAuthAdapter {
         }
     }
 
-    /// Empty text clears what was there: `null` would count as nothing said.
+    /// Empty text clears a value; `null` would be ignored.
     private static func body(_ changes: AccountChanges) -> JSONObject {
         var body: JSONObject = [:]
         var cleared: [JSON] = []
@@ -99,14 +99,14 @@ extension FirebaseAuthAdapter {
         return body
     }
 
-    /// Sends the mail that confirms the signed-in person's address. Nobody waits for it: signing up signs in.
+    /// Sends the email that confirms the address of the signed-in user. Nothing depends on it, since signing up also signs in.
     public func resendConfirmation(to email: String) async throws(AuthError) {
         _ = try await onSession { service, token throws(FirebaseAuthFailure) in
             let answer = try await service.post("/v1/accounts:lookup", ["idToken": .string(token.reveal())])
             guard let user = AuthUser(firebase: answer, FirebaseIDToken(token.reveal())) else {
                 throw FirebaseAuthFailure.unreadable
             }
-            // Of another's address nobody learns anything.
+            // Reveal nothing about other addresses.
             guard user.email?.lowercased() == email.lowercased(), !user.isEmailVerified else { return }
             _ = try await service.post(
                 "/v1/accounts:sendOobCode", ["requestType": "VERIFY_EMAIL", "idToken": .string(token.reveal())])
@@ -135,10 +135,10 @@ extension FirebaseAuthAdapter {
         }
     }
 
-    // MARK: One way for all
+    // MARK: Calls
 
-    /// A call that changes the account, and perhaps its tokens. Goes on when its caller is cancelled: the tokens from before
-    /// may be worth nothing by then.
+    /// Makes a call that changes the account, and may return new tokens. It continues if the caller is cancelled, since the old
+    /// tokens may be invalid by then.
     func change(
         _ body: @escaping @Sendable (FirebaseAuthService, Secret) async throws(FirebaseAuthFailure) -> JSON
     ) async throws(AuthError) -> AuthUser {
@@ -146,7 +146,7 @@ extension FirebaseAuthAdapter {
             let (session, answer) = try await onSession(body)
             let grant = FirebaseGrant(optional: answer, at: now())
             if let grant {
-                // First of all: nothing that comes now may cost them.
+                // First of all, so that no later failure can lose the new tokens.
                 try await engine.update(session.user, tokens: grant.tokens, in: session)
             }
             let known = session.user.updated(firebase: answer)
@@ -165,7 +165,7 @@ extension FirebaseAuthAdapter {
         }
     }
 
-    /// The account as the server has it after a change that gave no new tokens; `known` if it does not answer any more.
+    /// The account as stored on the server, after a change that returned no new tokens; `known` if the server does not answer.
     private func account(of session: AuthSession, known: AuthUser) async throws(FirebaseAuthFailure) -> AuthUser {
         guard let token = try? await engine.accessToken(of: session).value else { return known }
         do throws(FirebaseAuthFailure) {
@@ -177,7 +177,8 @@ extension FirebaseAuthAdapter {
         }
     }
 
-    /// A call with the present session's token. One that the server does not take is replaced and the call repeated, once.
+    /// Makes a call with the token of the current session. If the server refuses the token, the call is repeated once with a
+    /// new one.
     func onSession<Answer: Sendable>(
         _ body: @Sendable (FirebaseAuthService, Secret) async throws(FirebaseAuthFailure) -> Answer
     ) async throws(AuthError) -> (AuthSession, Answer) {
@@ -198,7 +199,7 @@ extension FirebaseAuthAdapter {
         }
     }
 
-    /// What the refusal of a call means for the session it was made in.
+    /// The error for a refused call. Ends the session if the refusal means that it is over.
     private func ending(_ session: AuthSession, _ failure: FirebaseAuthFailure) async -> AuthError {
         switch failure.code {
         case "USER_NOT_FOUND", "USER_DISABLED": try? await engine.end(SignOut(.byServer), session)

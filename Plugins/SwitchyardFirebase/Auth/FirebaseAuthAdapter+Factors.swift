@@ -3,7 +3,7 @@ import SwitchyardBytes
 import SwitchyardProviderKit
 import Synchronization
 
-/// Second factors: authenticator apps, and telephones as far as they go without an app attestation.
+/// Second factors: authenticator apps, and phones as far as possible without app attestation.
 extension FirebaseAuthAdapter {
     public func beginSecondFactor(_ kind: SecondFactor.Kind) async throws(AuthError) -> SecondFactorEnrollment {
         guard kind == .totp else {
@@ -76,7 +76,7 @@ extension FirebaseAuthAdapter {
     }
 }
 
-/// The handles of codes on their way to telephones: the portable challenge has no place for them.
+/// The handles of codes sent to phones, which the portable challenge has no field for.
 final class SentCodes: Sendable {
     private struct Key: Hashable {
         let session: Secret

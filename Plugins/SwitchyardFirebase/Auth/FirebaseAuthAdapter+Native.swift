@@ -2,9 +2,9 @@ public import Switchyard
 import SwitchyardBytes
 import SwitchyardProviderKit
 
-/// What only Firebase has; reached by `unwrapped(as: FirebaseAuthAdapter.self)`.
+/// Features that only Firebase has, available through `unwrapped(as: FirebaseAuthAdapter.self)`.
 extension FirebaseAuthAdapter {
-    /// Proof of a genuine app, made by somebody else: Google's captcha in a web view, or the platform's attestation.
+    /// Proof of a genuine app, obtained elsewhere: with Google's captcha in a web view, or the platform's attestation.
     public enum AppProof: Sendable {
         case recaptcha(Secret)
         case apple(receipt: Secret, secret: Secret)
@@ -20,7 +20,7 @@ extension FirebaseAuthAdapter {
         }
     }
 
-    /// The language of mails and messages from now on, such as `fr`; `nil` leaves it to the project.
+    /// Sets the language of emails and text messages, such as `fr`; `nil` uses the project's.
     public func useLanguage(_ name: String?) { service.language.value = name }
 
     /// Sends a code for `AuthCredential.phoneCode`.
@@ -36,7 +36,7 @@ extension FirebaseAuthAdapter {
         return PhoneVerification(phoneNumber: phoneNumber, id: id)
     }
 
-    /// Sends the code that answers a challenge by telephone; then ``answer(_:with:)`` takes it.
+    /// Sends the code for a challenge by phone; pass it to ``answer(_:with:)``.
     public func sendSecondFactorCode(
         for challenge: SecondFactorChallenge, factor: SecondFactor.ID, proof: AppProof
     ) async throws(AuthError) {
@@ -53,7 +53,7 @@ extension FirebaseAuthAdapter {
         sentCodes[challenge, factor] = handle
     }
 
-    /// Sends a mail whose link confirms the address of the present account.
+    /// Sends an email with a link that confirms the address of the current account.
     public func sendEmailConfirmation() async throws(AuthError) {
         _ = try await onSession { service, token throws(FirebaseAuthFailure) in
             try await service.post(
@@ -61,7 +61,7 @@ extension FirebaseAuthAdapter {
         }
     }
 
-    /// Carries out what a code of a mail stands for: confirming an address, changing it, taking a change back.
+    /// Performs the action of an emailed code: confirms an address, changes it, or reverts a change.
     public func apply(code: Secret) async throws(AuthError) {
         try await call(in: .signIn) { service throws(FirebaseAuthFailure) in
             try await service.post("/v1/accounts:update", ["oobCode": .string(code.reveal())])
@@ -69,7 +69,7 @@ extension FirebaseAuthAdapter {
         if await engine.state.isSignedIn { _ = try? await reloadUser() }
     }
 
-    /// Tells Apple that the app no longer needs the sign-in, as Apple asks before an account is deleted.
+    /// Revokes the authorization at Apple, which Apple requires before an account is deleted.
     public func revokeAppleAuthorization(code: Secret) async throws(AuthError) {
         _ = try await onSession { service, token throws(FirebaseAuthFailure) in
             try await service.post(

@@ -6,13 +6,13 @@ import SwitchyardWire
 
 /// Firebase Authentication over plain HTTP.
 ///
-/// Sessions stay on the device in the module's state folder, where several processes may share one. Signing out forgets the
-/// session here; Firebase has no call that ends the sessions of other devices. Where a project protects addresses from being
-/// found out, a changed address takes effect once a link in a mail to it was opened.
+/// Sessions are stored in the module's state folder, which several processes may share. Signing out removes the session from
+/// this device; Firebase has no call that ends the sessions of other devices. If the project has email enumeration protection,
+/// a changed address takes effect when a link in an email to it is opened.
 ///
-/// Codes by telephone need proof of a genuine app, a captcha or an attestation, which a client over plain HTTP cannot give:
-/// ``sendPhoneCode(to:)`` is refused. An app that has such proof uses ``sendPhoneCode(to:proof:)`` and
-/// ``sendSecondFactorCode(for:factor:proof:)``, reached by `unwrapped(as: FirebaseAuthAdapter.self)`.
+/// Codes by phone need proof of a genuine app, a captcha or an attestation, which a client over plain HTTP cannot provide:
+/// ``sendPhoneCode(to:)`` throws. An app with such proof uses ``sendPhoneCode(to:proof:)`` and
+/// ``sendSecondFactorCode(for:factor:proof:)``, available through `unwrapped(as: FirebaseAuthAdapter.self)`.
 public final class FirebaseAuthAdapter: AuthClient {
     public let provider: InfrastructureProvider = .firebase
     public let capabilities: AuthCapabilities = {
@@ -26,7 +26,7 @@ public final class FirebaseAuthAdapter: AuthClient {
     let engine: SessionEngine
     let now: @Sendable () -> Timestamp
     let project: String
-    /// Codes that were sent for second factors, by challenge and factor.
+    /// Codes sent for second factors, by challenge and factor.
     let sentCodes = SentCodes()
 
     convenience init(_ surroundings: FirebaseSurroundings) throws(InfrastructureError) {
@@ -51,7 +51,7 @@ public final class FirebaseAuthAdapter: AuthClient {
         }
     }
 
-    /// Only a clear word of the server ends a session: everything else may be the network.
+    /// Only an explicit refusal by the server ends a session. Any other failure may be the network's.
     private static func refresh(_ session: AuthSession, _ service: FirebaseAuthService) async -> RefreshAnswer {
         guard let token = session.tokens?.refresh else { return .failed(.sessionOver) }
         do throws(FirebaseAuthFailure) {
@@ -110,7 +110,7 @@ public final class FirebaseAuthAdapter: AuthClient {
     public func signIn(with credential: AuthCredential) async throws(AuthError) -> AuthUser {
         let attempt = try await engine.beginAttempt()
         if case .anonymous = credential.kind, case .signedIn(let user) = await engine.state, user.isAnonymous {
-            // Another account would make what belongs to this one nobody's.
+            // A new account would orphan the data of this one.
             return user
         }
         return try await enter(attempt, by: credential) { service throws(FirebaseAuthFailure) in
@@ -130,7 +130,7 @@ public final class FirebaseAuthAdapter: AuthClient {
         }
     }
 
-    /// One way in: the server's answer, the account, and then all at once the session of this device.
+    /// Signs in: gets the server's answer, then the account, and only then creates the session.
     private func enter(
         _ attempt: Int, by credential: AuthCredential? = nil,
         _ call: (FirebaseAuthService) async throws(FirebaseAuthFailure) -> JSON
@@ -148,10 +148,9 @@ public final class FirebaseAuthAdapter: AuthClient {
         return user
     }
 
-    /// The account behind new tokens. The answers to sign-ins tell little of it; so do the tokens, but enough to go on
-    /// where the network fails now of all times.
+    /// The account for new tokens. If the network fails, it is built from the tokens, which contain less.
     ///
-    /// - Parameter known: What is better than the token's word.
+    /// - Parameter known: A better source than the tokens.
     func account(
         of grant: FirebaseGrant, known: AuthUser? = nil
     ) async throws(FirebaseAuthFailure) -> AuthUser {
@@ -166,7 +165,7 @@ public final class FirebaseAuthAdapter: AuthClient {
     }
 
     static func error(_ failure: FirebaseAuthFailure, _ credential: AuthCredential?) -> AuthError {
-        // The address is right as such, but not the one that the link was sent to.
+        // The address is valid, but the link was sent to another one.
         if case .emailLink? = credential?.kind, failure.code == "INVALID_EMAIL" {
             return AuthError(
                 .invalidCredential, "The link was sent to another address. Sign in with that address.",
@@ -181,7 +180,8 @@ public final class FirebaseAuthAdapter: AuthClient {
         guard redirectURL.scheme == "https" || redirectURL.scheme == "http" else {
             throw AuthError(.invalidArgument, "Firebase's browser sign-in comes back to an http or https address only.")
         }
-        // The server binds the answer to this name, which nobody but this device knows: the proof key of the flow.
+        // The server binds its answer to this random value, which never leaves this device otherwise. It is the flow's proof
+        // key.
         let verifier = RandomID.make(length: 64)
         var body: JSONObject = [
             "providerId": .string(provider.rawValue), "continueUri": .string(redirectURL.absoluteString),
@@ -204,7 +204,7 @@ public final class FirebaseAuthAdapter: AuthClient {
             verifier: verifier, session: answer["sessionId"]?.string)
     }
 
-    /// A call for nobody in particular.
+    /// Makes a call without a session.
     @discardableResult
     func call<Answer>(
         in kind: FirebaseAuthCall, _ body: (FirebaseAuthService) async throws(FirebaseAuthFailure) -> Answer
@@ -216,7 +216,7 @@ public final class FirebaseAuthAdapter: AuthClient {
         }
     }
 
-    // MARK: Mail
+    // MARK: Emails
 
     public func sendEmailLink(to email: String, redirectURL: URL) async throws(AuthError) {
         try await call(in: .signIn) { service throws(FirebaseAuthFailure) in
@@ -235,7 +235,7 @@ public final class FirebaseAuthAdapter: AuthClient {
                 _ = try await service.post(
                     "/v1/accounts:sendOobCode", ["requestType": "PASSWORD_RESET", "email": .string(email)])
             } catch {
-                // A project that does not protect addresses tells; nobody learns it from here.
+                // Without email enumeration protection the server reports unknown addresses; this client hides it.
                 guard error.code == "EMAIL_NOT_FOUND" else { throw error }
             }
         }

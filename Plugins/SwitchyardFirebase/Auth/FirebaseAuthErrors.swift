@@ -2,16 +2,16 @@ import Switchyard
 import SwitchyardProviderHTTP
 import SwitchyardWire
 
-/// In which kind of call a code came: the same one means different things.
+/// The kind of call that failed: the same code can mean different things.
 enum FirebaseAuthCall: Sendable {
     case signIn
-    /// A call for somebody who is signed in, the refresh of their tokens among them.
+    /// A call for the signed-in user, including a token refresh.
     case account
-    /// A call about anybody's account, in the name of the project itself.
+    /// A call about any account, made in the project's name.
     case project
 }
 
-/// The one table from Firebase's auth codes, and from what can happen on the way, to our codes.
+/// Maps Firebase's auth codes and transport failures to the portable codes.
 extension AuthError {
     init(_ failure: FirebaseAuthFailure, in call: FirebaseAuthCall) {
         switch failure.kind {
@@ -103,7 +103,7 @@ extension AuthError {
                     "The project enforces App Check, and the server accepted no App Check token. Give the Firebase module a "
                         + "working appCheck, or switch the enforcement off in the Firebase console."
                 )
-            // A key is the app's and not the user's: no session ends because of it.
+            // The key belongs to the app, not the user, so no session ends because of it.
             case "API_KEY_INVALID", "keyInvalid", "PERMISSION_DENIED":
                 (
                     .unauthenticated,
@@ -149,7 +149,7 @@ extension AuthError {
                     "The server does not have this call (\(serverCode)). A local server may lack what a project has: check "
                         + "hosts and emulators in Firebase's configuration, or use another way to sign in."
                 )
-            // A code that is not known here keeps its name; the text that came with it may hold anything.
+            // Keep an unknown code, but not its text, which may contain anything.
             default:
                 (
                     Code(rawValue: serverCode),

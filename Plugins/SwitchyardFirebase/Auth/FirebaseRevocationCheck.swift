@@ -2,11 +2,11 @@ import Switchyard
 import SwitchyardBytes
 import SwitchyardProviderHTTP
 
-/// Asks the project whether the account of a good token is still there, and the session not ended.
+/// Asks the project whether the account of a valid token still exists and its session has not ended.
 struct FirebaseRevocationCheck: Sendable {
-    /// What accounts are looked up with.
+    /// How accounts are looked up.
     private enum Means: Sendable {
-        /// In the project's name, by the account's ID, whatever kind the token is of.
+        /// In the project's name, by account ID, for any kind of token.
         case project(FirebaseAdminService)
         /// With the API key and the ID token itself.
         case key(FirebaseAuthService)
@@ -26,8 +26,8 @@ struct FirebaseRevocationCheck: Sendable {
     }
 
     /// - Parameters:
-    ///   - claims: What the token says; its signature was found to be good.
-    ///   - isCookie: Whether it is a session cookie, which the API key opens nothing for.
+    ///   - claims: The token's claims, whose signature is already verified.
+    ///   - isCookie: Whether it is a session cookie, which cannot be looked up with the API key.
     func check(
         _ token: Secret, of userID: AuthUser.ID, _ claims: JSONObject, isCookie: Bool
     ) async throws(TokenError) {

@@ -4,9 +4,9 @@ import SwitchyardBytes
 import SwitchyardProviderHTTP
 import SwitchyardWire
 
-/// Checks ID tokens and session cookies of a Firebase project, as the vendor's own libraries for servers do.
+/// Verifies the ID tokens and session cookies of a Firebase project, as the vendor's server libraries do.
 ///
-/// Where the configuration names an Auth emulator, its tokens without a signature are taken as well, and in no other case.
+/// Unsigned tokens are accepted only if the configuration names an Auth emulator.
 final class FirebaseTokenVerifier: TokenVerifier {
     let provider: InfrastructureProvider = .firebase
 
@@ -45,7 +45,7 @@ final class FirebaseTokenVerifier: TokenVerifier {
     func verify(_ token: Secret, checksRevocation: Bool) async throws(TokenError) -> VerifiedToken {
         let web = try JSONWebToken(token)
         let kind = web.claims["iss"]?.string.map { cookies.rules.issuers.contains($0) } == true ? cookies : idTokens
-        // Whose it is and for how long costs nothing to see, so that nobody has keys fetched for another project's token.
+        // Check the project and the expiry first, so that tokens of other projects cause no key requests.
         let userID = try kind.rules.check(web.claims, now: now().seconds)
         switch web.algorithm {
         case "RS256":

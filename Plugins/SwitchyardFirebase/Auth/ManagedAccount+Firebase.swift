@@ -4,7 +4,7 @@ import SwitchyardBytes
 import SwitchyardProviderHTTP
 
 extension ManagedAccount {
-    /// `nil` for what is no account.
+    /// `nil` if the JSON is not an account.
     init?(firebase json: JSON) {
         guard let id = json["localId"]?.string else { return nil }
         func date(_ name: String) -> Date? {
@@ -21,7 +21,7 @@ extension ManagedAccount {
                 id: id, email: json["email"]?.string, isEmailVerified: json["emailVerified"]?.bool ?? false,
                 phoneNumber: json["phoneNumber"]?.string, displayName: json["displayName"]?.string,
                 photoURL: json["photoUrl"]?.string.flatMap { URL(string: $0) },
-                // Nobody has ever been in one that was made without anything.
+                // An account created without any data, and never used, is not anonymous.
                 isAnonymous: providers.isEmpty && json["email"] == nil && json["customAuth"]?.bool != true
                     && json["lastRefreshAt"] != nil,
                 identities: identities, secondFactors: SecondFactor.list(firebase: json["mfaInfo"]),
@@ -68,7 +68,7 @@ extension AccountEdit {
 }
 
 extension PasswordHash {
-    /// What is said once for all accounts of a call.
+    /// The parameters shared by all accounts of a call.
     var firebaseParameters: JSONObject {
         get throws(AuthError) {
             switch self {

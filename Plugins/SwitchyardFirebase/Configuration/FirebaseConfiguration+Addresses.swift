@@ -1,5 +1,5 @@
 extension FirebaseConfiguration {
-    /// Addresses without a slash at the end; by default Google's.
+    /// Addresses without a trailing slash; by default Google's.
     public struct Hosts: Sendable, Hashable, Codable {
         public var firestore = "https://firestore.googleapis.com"
         public var identityToolkit = "https://identitytoolkit.googleapis.com"
@@ -15,7 +15,7 @@ extension FirebaseConfiguration {
             case firestore, identityToolkit, secureToken, storage, installations, registrations, messaging
         }
 
-        /// Any of them may be left out.
+        /// All keys are optional.
         public init(from decoder: any Decoder) throws {
             self.init()
             let values = try decoder.container(keyedBy: CodingKeys.self)
@@ -29,7 +29,7 @@ extension FirebaseConfiguration {
         }
     }
 
-    /// `host:port` of emulators, spoken to in clear text; `http://host:port` is the same.
+    /// Emulators as `host:port`, used over plain HTTP; `http://host:port` means the same.
     public struct Emulators: Sendable, Hashable, Codable {
         public var firestore: String?
         public var auth: String?
@@ -41,7 +41,7 @@ extension FirebaseConfiguration {
             self.storage = storage
         }
 
-        /// As the variables that Firebase's own tools set say.
+        /// From the variables that Firebase's own tools set.
         public init(environment: [String: String]) {
             func variable(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
             self.init(

@@ -3,14 +3,14 @@ public import Switchyard
 import SwitchyardBytes
 
 extension FirebaseConfiguration {
-    /// From a file that the Firebase console hands out: `google-services.json`, `GoogleService-Info.plist` (also turned
-    /// into JSON), the JSON of a web app's settings, or a file with the names of this type.
+    /// From a file of the Firebase console: `google-services.json`, `GoogleService-Info.plist` (also converted to JSON), the
+    /// JSON of a web app's settings, or a file with the names of this type.
     ///
     /// - Parameters:
     ///   - data: The file's contents, at most a megabyte.
-    ///   - app: The package name, or the app's ID, where the file knows several apps.
-    /// - Throws: `.invalidConfiguration` for anything else, for a file without a project or key, and for several apps
-    ///   without a choice.
+    ///   - app: The package name or app ID, if the file contains several apps.
+    /// - Throws: `.invalidConfiguration` for any other file, for a file without a project or key, and for several apps without
+    ///   a choice.
     public init(appFile data: Data, app: String? = nil) throws(InfrastructureError) {
         guard data.count <= 1 << 20 else { throw .appFile("is larger than a megabyte") }
         if data.starts(with: Data("<?xml".utf8)) || data.starts(with: Data("bplist".utf8)) {
@@ -45,7 +45,7 @@ extension FirebaseConfiguration {
         }
     }
 
-    /// - Throws: `.localStore` if the file cannot be read; else as ``init(appFile:app:)``.
+    /// - Throws: `.localStore` if the file cannot be read; otherwise as ``init(appFile:app:)``.
     public init(contentsOf file: URL, app: String? = nil) throws(InfrastructureError) {
         let data: Data
         do {
@@ -81,7 +81,7 @@ extension FirebaseConfiguration {
     }
 }
 
-/// `GoogleService-Info`, as a property list or the same as JSON.
+/// `GoogleService-Info`, as a property list or converted to JSON.
 private struct AppleAppFile: Decodable {
     let project: String?
     let apiKey: String?

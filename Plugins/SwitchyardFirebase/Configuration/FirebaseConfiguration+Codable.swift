@@ -13,11 +13,11 @@ extension FirebaseConfiguration: Codable {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         let credential = try values.decodeIfPresent(FirebaseCredential.self, forKey: .credential)
         self.init(
-            // A credential may name it.
+            // A credential may name the project.
             project: credential == nil
                 ? try values.decode(String.self, forKey: .project)
                 : try values.decodeIfPresent(String.self, forKey: .project) ?? "",
-            // Without one, nobody can sign in; what acts for the project needs none.
+            // Signing in needs a key; acting for the project does not.
             apiKey: credential == nil
                 ? try values.decode(Secret.self, forKey: .apiKey)
                 : try values.decodeIfPresent(Secret.self, forKey: .apiKey) ?? "",

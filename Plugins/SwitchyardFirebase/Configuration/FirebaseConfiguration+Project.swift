@@ -1,15 +1,15 @@
 import Switchyard
 
 extension FirebaseConfiguration {
-    /// These settings with the project that they are for, and what gives out its tokens.
+    /// These settings with their project filled in, and the source of its tokens.
     ///
-    /// - Parameter environment: Where the variables of Google's own tools are looked for.
+    /// - Parameter environment: The environment, for the variables of Google's own tools.
     /// - Throws: `.invalidConfiguration` for a credential that cannot be used, and if nothing names a project.
     func resolved(
         environment: [String: String]
     ) throws(InfrastructureError) -> (configuration: FirebaseConfiguration, source: GoogleTokens.Source?) {
         guard let source = try credential?.resolved(environment: environment) else { return (self, nil) }
-        // Accounts of one project may be given roles in another: what is set counts.
+        // The configured project takes precedence: an account of one project may have roles in another.
         guard project.isEmpty else { return (self, source) }
         let named = source.project.flatMap { $0.isEmpty ? nil : $0 }
         let variables = ["GOOGLE_CLOUD_PROJECT", "GCLOUD_PROJECT"].compactMap { environment[$0] }

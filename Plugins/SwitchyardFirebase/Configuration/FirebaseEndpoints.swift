@@ -2,18 +2,18 @@ import Switchyard
 import SwitchyardProviderHTTP
 import SwitchyardWire
 
-/// One of Firebase's services: where it is, and whether a token may travel there.
+/// The address of one Firebase service, and whether tokens may be sent to it.
 struct FirebaseEndpoint: Sendable, Hashable {
-    /// Without a slash at the end.
+    /// Without a trailing slash.
     let address: String
     let isEmulator: Bool
-    /// Over TLS, to this very machine, or where the configuration allows it.
+    /// Whether it uses TLS, is on this machine, or is allowed by the configuration.
     let mayCarryTokens: Bool
 
     /// - Parameters:
-    ///   - address: Without a slash at the end.
-    ///   - place: Where it was set, for error texts.
-    ///   - plainHost: To which machine of a private network tokens may travel in clear text.
+    ///   - address: Without a trailing slash.
+    ///   - place: Where it was set, for error messages.
+    ///   - plainHost: A host in a private network to which tokens may be sent in plain HTTP.
     /// - Throws: `.invalidConfiguration` for an invalid address.
     init(
         host address: String, at place: AddressPlace = .answer, isEmulator: Bool = false, plainHost: String? = nil
@@ -43,7 +43,7 @@ struct FirebaseEndpoint: Sendable, Hashable {
     }
 }
 
-/// Where an address was set, and what belongs there.
+/// Where an address was set, and its expected form.
 struct AddressPlace: Sendable {
     private let name: String
     private let form: String
@@ -62,7 +62,7 @@ struct AddressPlace: Sendable {
         AddressPlace("Firebase's configuration, at “emulators.\(key)”", hostAndPort)
     }
     static func variable(_ name: String) -> AddressPlace { AddressPlace("The variable \(name)", hostAndPort) }
-    /// An address that a server has named.
+    /// An address returned by a server.
     static let answer = AddressPlace("An address of Firebase", "Check hosts and emulators in Firebase's configuration.")
 
     private static let hostAndPort = "Write host:port, such as “127.0.0.1:8080”."
@@ -72,14 +72,14 @@ struct AddressPlace: Sendable {
     }
 }
 
-/// The address of an emulator as it was set.
+/// The address of an emulator as written in the settings.
 private struct EmulatorAddress {
     let text: String
     let place: AddressPlace
 
     /// - Parameters:
-    ///   - set: What the configuration says at `key`.
-    ///   - fallback: What the environment says in `variable`.
+    ///   - set: The configured value at `key`.
+    ///   - fallback: The value of the environment's `variable`.
     init?(_ key: String, _ set: String?, or variable: String, _ fallback: String?) {
         if let set {
             text = set
@@ -92,7 +92,7 @@ private struct EmulatorAddress {
         }
     }
 
-    /// `http://host:port`, which may also have been set like that.
+    /// `http://host:port`. The setting may also have this form.
     func origin() throws(InfrastructureError) -> String {
         let address = text.contains("://") ? text : "http://\(text)"
         let origin = address.hasSuffix("/") ? String(address.dropLast()) : address
@@ -109,19 +109,19 @@ private struct EmulatorAddress {
     }
 }
 
-/// Where all services of a project are.
+/// The addresses of all services of a project.
 struct FirebaseEndpoints: Sendable, Hashable {
     let firestore: FirebaseEndpoint
-    /// `…/v1/accounts:signUp` and the like follow; an emulator has the production host's name in its path.
+    /// Followed by `…/v1/accounts:signUp` and the like; an emulator has the production host's name in its path.
     let identityToolkit: FirebaseEndpoint
     let secureToken: FirebaseEndpoint
     let storage: FirebaseEndpoint
     let installations: FirebaseEndpoint
     let registrations: FirebaseEndpoint
     let messaging: FirebaseEndpoint
-    /// Where the keys are published that sign the project's tokens.
+    /// Publishes the keys that sign the project's tokens.
     let publishedKeys: FirebaseEndpoint
-    /// What signs in the names of service accounts.
+    /// Signs in the name of service accounts.
     let accountCredentials: FirebaseEndpoint
 
     init(_ configuration: FirebaseConfiguration, environment: [String: String]) throws(InfrastructureError) {

@@ -2,16 +2,16 @@ import Foundation
 import Switchyard
 import SwitchyardWire
 
-/// What a client of a module is made with: where everything is, and how to prove who asks.
+/// Everything that a client of the module needs: addresses, transport and tokens.
 struct FirebaseSurroundings: Sendable {
     let configuration: FirebaseConfiguration
     let endpoints: FirebaseEndpoints
-    /// The client's own: it shuts it down with itself.
+    /// Owned by the client, which shuts it down.
     let transport: any Transport
     let tokens: FirebaseTokens
     let context: ModuleContext
 
-    /// Header fields that go with every call to Google's hosts. The key travels here and not in addresses, which are logged.
+    /// Header fields for every call to Google's hosts. The key is sent here and not in the URL, which may be logged.
     var appHeaders: [(String, String)] {
         var headers = [("X-Goog-Api-Client", "gl-swift/ fire/\(FirebaseSurroundings.version)")]
         if !configuration.apiKey.isEmpty { headers.append(("x-goog-api-key", configuration.apiKey.reveal())) }
@@ -20,7 +20,7 @@ struct FirebaseSurroundings: Sendable {
         return headers
     }
 
-    /// A folder for one service's state; `nil` when nothing is to outlast the process.
+    /// The folder for one service's state; `nil` if nothing is stored.
     func folder(_ name: String) throws(InfrastructureError) -> URL? { try context.folder(name) }
 
     private static let version = "1.0"

@@ -4,25 +4,25 @@ import Synchronization
 
 /// Tokens for requests: the signed-in user's, and the app's.
 struct FirebaseTokens: Sendable {
-    /// `nil` while no token can be sent: no auth was chosen, or another provider's, whose tokens mean nothing here and
-    /// are nothing that Firebase is to get. Which it is may change with every switch.
+    /// The auth client whose tokens are sent; `nil` if there is none, or if it is another provider's, whose tokens must not be
+    /// sent to Firebase. It may change with every switch.
     var auth: (any AuthClient)? { people?.provider == .firebase ? people : nil }
     let appCheck: FirebaseAppCheck?
-    /// What proves the project, in whose name is asked while nobody is signed in; `nil` where rules decide about nobody.
+    /// The project's credential, used while nobody is signed in; `nil` to send such requests unauthenticated.
     let credential: ProjectTokens?
-    /// Whose tokens are good; `nil` for any project's.
+    /// The project whose tokens are accepted; `nil` for any project.
     let project: String?
-    /// Says who uses this device, whoever signed them in.
+    /// Knows the user of this device, whichever provider signed them in.
     private let people: (any AuthClient)?
-    /// The only user whose tokens are handed out; `nil` for the user who is signed in at that moment.
+    /// The only user whose tokens are used; `nil` for the current user of each call.
     private(set) var owner: CallOwner?
     private let fitting = FittingToken()
 
-    /// What goes along with one request.
+    /// The tokens for one request.
     struct Proof: Sendable {
         /// `nil` when nobody is signed in.
         var user: AccessToken?
-        /// The project's own, in place of a user's.
+        /// The project's own, instead of a user's.
         var project: Secret?
         var app: Secret?
     }
@@ -32,13 +32,13 @@ struct FirebaseTokens: Sendable {
         case unsafeAddress
         case auth(AuthError)
         case appCheck(any Error)
-        /// The token is of another project: the API key is, with which people sign in.
+        /// The token belongs to another project, and so does the API key used to sign in.
         case otherProject(String, expected: String)
-        /// Somebody else has signed in since the call, or the series of calls, began.
+        /// Another user has signed in since the call, or the series of calls, began.
         case otherUser
 
-        /// What it means for a call that was to carry tokens, in the words that the errors of all services share. Never a
-        /// refusal of what was asked for, so that nothing that waits in a queue is given up.
+        /// The error for a call that needed tokens, with the same text for all services. It is never a refusal, so that queued
+        /// writes are not dropped.
         var meaning: ErrorDetails {
             switch self {
             case .unsafeAddress:
@@ -84,13 +84,13 @@ struct FirebaseTokens: Sendable {
         people = auth
     }
 
-    /// Who uses this device now; `nil` when nobody is signed in.
+    /// The current user of this device; `nil` if nobody is signed in.
     func userID() async throws(Failure) -> AuthUser.ID? {
         guard let people else { return nil }
         do throws(AuthError) { return try await people.presentUserID() } catch { throw .auth(error) }
     }
 
-    /// These tokens for a series of calls of the user who is signed in now. It ends once another user is.
+    /// These tokens for a series of calls of the current user. Calls fail once another user signs in.
     func bound() async throws(Failure) -> FirebaseTokens { bound(to: CallOwner(try await userID())) }
 
     func bound(to owner: CallOwner) -> FirebaseTokens {
@@ -99,7 +99,7 @@ struct FirebaseTokens: Sendable {
         return tokens
     }
 
-    /// The same for services that know people only, not the project itself.
+    /// The same for services that accept users only, not the project itself.
     var ofPeople: FirebaseTokens {
         var tokens = FirebaseTokens(auth: people, appCheck: appCheck, project: project)
         tokens.owner = owner
@@ -119,12 +119,12 @@ struct FirebaseTokens: Sendable {
         return "Sessions of “\(people.provider)” mean nothing to Firebase's rules, so nobody was signed in."
     }
 
-    /// Whether asking for new tokens could help.
+    /// Whether requesting new tokens could help.
     var canRefresh: Bool { auth != nil || appCheck != nil || credential != nil }
 
     /// - Parameters:
-    ///   - refused: What the server did not take. New tokens are asked for, and only those of the same person will do.
-    ///   - isRefused: The same where it is no longer known what was sent.
+    ///   - refused: The proof that the server refused. New tokens are requested, which must belong to the same user.
+    ///   - isRefused: The same if the refused proof is no longer known.
     func proof(
         for endpoint: FirebaseEndpoint, replacing refused: Proof? = nil, isRefused: Bool = false
     ) async throws(Failure) -> Proof {
@@ -134,10 +134,10 @@ struct FirebaseTokens: Sendable {
             do throws(AuthError) {
                 proof.user = try await auth.accessToken(refreshing: isRefused)
             } catch {
-                // Whoever is not signed in asks in nobody's name; rules decide about that.
+                // Without a user, the request is unauthenticated, and the rules decide.
                 guard error.code == .notSignedIn else { throw .auth(error) }
             }
-            // Whoever was asked may have left in the meantime, and the token be somebody else's.
+            // The client may have been switched meanwhile, so the token may be another user's.
             guard self.auth != nil else { throw .otherUser }
         }
         if let owner = owner ?? refused.map({ CallOwner($0.user?.userID) }), auth != nil,
@@ -151,7 +151,7 @@ struct FirebaseTokens: Sendable {
             }
             fitting.remember(user.value)
         }
-        // Whoever is signed in, be it elsewhere, never asks in the project's name.
+        // A request for a signed-in user, of any provider, is never made in the project's name.
         if let credential, proof.user == nil, try await userID() == nil {
             do throws(AuthError) {
                 proof.project = try await credential.token(for: endpoint, replacing: refused?.project)
@@ -171,7 +171,7 @@ struct FirebaseTokens: Sendable {
     }
 }
 
-/// The token last found to be of the right project, so that each is looked at once.
+/// The last token that was found to belong to the project, so that each token is checked only once.
 private final class FittingToken: Sendable {
     private let token = Mutex<Secret?>(nil)
 

@@ -2,22 +2,22 @@ import Switchyard
 import SwitchyardBytes
 import SwitchyardProviderHTTP
 
-/// Signs the tokens with which apps sign in, in the name of a service account.
+/// Signs custom tokens in the name of a service account.
 protocol CustomTokenSigner: Sendable {
-    /// The account's address, which stands in the tokens.
+    /// The account's address, which is written to the tokens.
     func account() async throws(AuthError) -> String
 
     func token(_ claims: JSONObject) async throws(AuthError) -> Secret
 }
 
-/// An emulator takes what nobody has signed.
+/// An emulator accepts unsigned tokens.
 struct EmulatorSigner: CustomTokenSigner {
     func account() -> String { "firebase-auth-emulator@example.com" }
 
     func token(_ claims: JSONObject) -> Secret { Secret(UnsignedToken.text(claims, algorithm: "none") + ".") }
 }
 
-/// The key is at hand.
+/// Signs with the key of a key file.
 struct KeyFileSigner: CustomTokenSigner {
     let key: GoogleKeyFile.ServiceAccount
 
@@ -34,7 +34,7 @@ struct KeyFileSigner: CustomTokenSigner {
     }
 }
 
-/// What of a token is signed.
+/// The part of a token that is signed.
 enum UnsignedToken {
     static func text(_ claims: JSONObject, algorithm: String) -> String {
         let header: JSONObject = ["alg": .string(algorithm), "typ": "JWT"]
@@ -43,7 +43,7 @@ enum UnsignedToken {
 }
 
 extension FirebaseSurroundings {
-    /// What signs custom tokens; `nil` where there is neither a key nor an account of which Google could be asked to sign.
+    /// Signs custom tokens; `nil` if there is neither a key nor an account for which Google can sign.
     func customTokenSigner(_ tokens: ProjectTokens) -> (any CustomTokenSigner)? {
         if endpoints.identityToolkit.isEmulator { return EmulatorSigner() }
         if let key = tokens.account { return KeyFileSigner(key: key) }

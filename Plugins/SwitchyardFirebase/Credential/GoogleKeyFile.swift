@@ -4,10 +4,10 @@ import SwitchyardBytes
 import SwitchyardProviderHTTP
 import SwitchyardWire
 
-/// A key file of Google's, taken apart.
+/// A parsed key file of Google's.
 enum GoogleKeyFile: Sendable {
     case serviceAccount(ServiceAccount)
-    /// Of a person, as `gcloud` leaves it.
+    /// A user's credential, as stored by `gcloud`.
     case user(clientID: String, clientSecret: Secret, refreshToken: Secret)
     case workload(Workload)
 
@@ -19,18 +19,18 @@ enum GoogleKeyFile: Sendable {
         let project: String?
     }
 
-    /// An identity that some other place vouches for.
+    /// An identity issued by another provider.
     struct Workload: Sendable {
         let audience: String
         let tokenType: String
         let tokenAddress: String
-        /// Of a service account in whose name it acts.
+        /// The address for acting as a service account.
         let impersonationAddress: String?
         let source: Source
-        /// The member of a JSON object in which the subject's token stands; `nil` for plain text.
+        /// The member of a JSON object that contains the subject token; `nil` for plain text.
         let member: String?
 
-        /// The address of that service account, which is in `…/serviceAccounts/robot@demo.iam.gserviceaccount.com:generate…`.
+        /// The address of that service account, taken from `…/serviceAccounts/robot@demo.iam.gserviceaccount.com:generate…`.
         var account: String? {
             guard let last = impersonationAddress?.split(separator: "/").last,
                 let name = last.split(separator: ":").first.map({ String($0) }), GoogleKeyFile.isAccountName(name)
@@ -44,10 +44,10 @@ enum GoogleKeyFile: Sendable {
         }
     }
 
-    /// The project that it belongs to, where it says.
+    /// The project that it belongs to, if it names one.
     var project: String? { if case .serviceAccount(let account) = self { account.project } else { nil } }
 
-    /// Whether a text can be the address of a service account, and stand in another one.
+    /// Whether a text can be the address of a service account, and is safe to insert into a URL.
     static func isAccountName(_ text: String) -> Bool {
         text.utf8.count(where: { $0 == UInt8(ascii: "@") }) == 1
             && text.utf8.allSatisfy { byte in
@@ -62,7 +62,7 @@ enum GoogleKeyFile: Sendable {
 
     static let usualTokenAddress = "https://oauth2.googleapis.com/token"
 
-    /// - Parameter place: Where it comes from, for the error.
+    /// - Parameter place: Where it comes from, for error messages.
     init(_ text: Secret, from place: String) throws(InfrastructureError) {
         func problem(_ what: String) -> InfrastructureError {
             InfrastructureError(.invalidConfiguration, "Firebase's credential, \(place), cannot be used: \(what)")
@@ -74,7 +74,7 @@ enum GoogleKeyFile: Sendable {
             guard let text = file[name]?.string, !text.isEmpty else { throw problem("it lacks “\(name)”.") }
             return text
         }
-        /// Keys and assertions travel there.
+        /// Keys and assertions are sent to this address.
         func address(_ name: String, _ text: String) throws(InfrastructureError) -> String {
             guard let parts = try? URLParts(validating: text), parts.mayCarrySecrets(plainTo: nil) else {
                 throw problem("its “\(name)” is not an https address.")

@@ -3,7 +3,7 @@ import SwitchyardBytes
 import SwitchyardProviderHTTP
 import SwitchyardWire
 
-/// Has Google sign with a key that never leaves it: for servers that hold no key file, as those on machines at Google.
+/// Signs with a key kept by Google, for servers without a key file, such as machines at Google.
 struct GoogleSigner: CustomTokenSigner {
     private let tokens: ProjectTokens
     /// The account that the configuration names.
@@ -41,7 +41,7 @@ struct GoogleSigner: CustomTokenSigner {
         return Secret("\(text).\(Base64.encode(signature, alphabet: .url))")
     }
 
-    /// Once more with a new token when the first is not taken.
+    /// Signs, and repeats the call once with a new token if the first one is refused.
     private func sign(_ bytes: [UInt8], as account: String) async throws(AuthError) -> JSON {
         let body: JSON = ["payload": .string(Base64.encode(bytes))]
         var request = HTTPRequest(

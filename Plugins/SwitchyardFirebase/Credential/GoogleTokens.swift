@@ -4,18 +4,18 @@ import SwitchyardBytes
 import SwitchyardProviderHTTP
 import SwitchyardWire
 
-/// Fetches tokens for Google's services by what a key file, or the machine, has to offer.
+/// Fetches tokens for Google's services with a key file or from the machine.
 struct GoogleTokens: Sendable {
     enum Source: Sendable {
         case keyFile(GoogleKeyFile)
-        /// The metadata server of the machine, where it runs at Google.
+        /// The metadata server of a machine at Google.
         case machine(host: String)
         case closure(@Sendable (_ isRefused: Bool) async throws -> FirebaseCredential.Token)
 
-        /// The project that it belongs to, where that is written in a file.
+        /// The project that it belongs to, if a file names it.
         var project: String? { if case .keyFile(let file) = self { file.project } else { nil } }
 
-        /// Whether it stands for a service account whose address can be found out.
+        /// Whether it belongs to a service account whose address can be determined.
         var hasAccount: Bool {
             switch self {
             case .machine, .keyFile(.serviceAccount): true
@@ -60,7 +60,7 @@ struct GoogleTokens: Sendable {
         }
     }
 
-    // MARK: Each kind
+    // MARK: Sources
 
     private func assertion(of account: GoogleKeyFile.ServiceAccount) throws(AuthError) -> Secret {
         let start = now().seconds
@@ -118,7 +118,7 @@ struct GoogleTokens: Sendable {
         let bytes: [UInt8]
         switch workload.source {
         case .file(let path):
-            // It is replaced now and then by whoever vouches.
+            // The issuer replaces the file now and then.
             guard let data = FileManager.default.contents(atPath: path) else {
                 throw AuthError(
                     .unavailable, "The token of this machine's identity, “\(path)”, cannot be read.", isRetryable: true)
@@ -137,7 +137,7 @@ struct GoogleTokens: Sendable {
         return Secret(token)
     }
 
-    // MARK: Whose they are
+    // MARK: Service account
 
     /// The address of the service account.
     func accountName() async throws(AuthError) -> String {
@@ -161,7 +161,7 @@ struct GoogleTokens: Sendable {
         do throws(AuthError) {
             text = String(decoding: try await body(request), as: UTF8.self)
         } catch {
-            // It is there and has no such thing.
+            // The server exists, but has no service account.
             guard error.code == .unauthenticated else { throw error }
             throw Self.namelessMachine
         }
@@ -175,7 +175,7 @@ struct GoogleTokens: Sendable {
         "The metadata server does not name the service account of this machine. Set serviceAccount in Firebase's configuration to "
             + "its address.")
 
-    // MARK: Asking
+    // MARK: Requests
 
     private func token(
         form: [(name: String, value: String)], from address: String

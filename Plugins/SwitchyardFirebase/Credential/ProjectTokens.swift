@@ -5,16 +5,16 @@ import SwitchyardProviderHTTP
 import SwitchyardWire
 import Synchronization
 
-/// The project's own tokens, kept until shortly before they run out.
+/// The project's own tokens, cached until shortly before they expire.
 final class ProjectTokens: Sendable {
-    /// What emulators take for the project's own.
+    /// The token that emulators accept as the project's.
     static let owner: Secret = "owner"
-    /// How long before its end a token is replaced.
+    /// How long before its expiry a token is replaced.
     private static let margin: TimeInterval = 60
 
-    /// Whose key signs, where there is one.
+    /// The service account whose key signs, if there is one.
     let account: GoogleKeyFile.ServiceAccount?
-    /// Whether the project has to be named with each call, since the credential is a person's.
+    /// Whether each call must name the project, because the credential is a user's.
     private let namesProject: Bool
     private let tokens: GoogleTokens
     private let name = Mutex<String?>(nil)
@@ -30,7 +30,7 @@ final class ProjectTokens: Sendable {
         namesProject = if case .keyFile(.user) = source { true } else { false }
     }
 
-    /// Where everything that is asked is an emulator.
+    /// For services that are all emulators.
     static func ofEmulators(transport: any Transport, clock: any Clock<Duration>) -> ProjectTokens {
         ProjectTokens(
             .closure { _ throws(AuthError) in
@@ -38,14 +38,14 @@ final class ProjectTokens: Sendable {
             }, transport: transport, clock: clock, now: { Timestamp(Date()) })
     }
 
-    /// - Parameter refused: The token that the server did not take; only another one will do.
+    /// - Parameter refused: The token that the server refused; another one is returned.
     func token(for endpoint: FirebaseEndpoint, replacing refused: Secret? = nil) async throws(AuthError) -> Secret {
-        // A real token is nothing for an emulator.
+        // Never send a real token to an emulator.
         if endpoint.isEmulator { return Self.owner }
         guard endpoint.mayCarryTokens else { throw AuthError(.invalidArgument, PlainHTTP.refusal(of: "token")) }
         if let token = good(replacing: refused) { return token }
         let token = try await flight.run { [self] () async throws(AuthError) in
-            // Another flight may have landed since it was looked for.
+            // Another call may have fetched one since the check above.
             if let token = good(replacing: refused) { return token }
             let token = try await tokens.fetch(isRefused: refused != nil)
             kept.withLock { $0 = token }
@@ -54,10 +54,10 @@ final class ProjectTokens: Sendable {
         return token
     }
 
-    /// Whether the credential stands for a service account whose address can be found out.
+    /// Whether the credential belongs to a service account whose address can be determined.
     var knowsAccount: Bool { tokens.source.hasAccount }
 
-    /// The address of the service account that the credential stands for; asked for once.
+    /// The address of the credential's service account, requested only once.
     func accountName() async throws(AuthError) -> String {
         if let known = name.withLock({ $0 }) { return known }
         let found = try await tokens.accountName()
@@ -65,7 +65,7 @@ final class ProjectTokens: Sendable {
         return found
     }
 
-    /// The header lines that go along with a call in the project's name.
+    /// The header fields for a call in the project's name.
     func headers(with token: Secret, for project: String?) -> [(String, String)] {
         var headers = [("Authorization", "Bearer \(token.reveal())")]
         if namesProject, let project { headers.append(("x-goog-user-project", project)) }
@@ -81,9 +81,9 @@ final class ProjectTokens: Sendable {
 }
 
 extension FirebaseCredential {
-    /// Reads what is to be read, and says what is wrong with it.
+    /// Reads the credential's file, and throws if it cannot be used.
     ///
-    /// - Parameter environment: Where the variables of Google's own tools are looked for.
+    /// - Parameter environment: The environment, for the variables of Google's own tools.
     func resolved(environment: [String: String]) throws(InfrastructureError) -> GoogleTokens.Source {
         switch source {
         case .closure(_, let source): return .closure(source)
@@ -109,7 +109,7 @@ extension FirebaseCredential {
         return try GoogleKeyFile(Secret(String(decoding: data, as: UTF8.self)), from: "the file “\(path)”")
     }
 
-    /// Where `gcloud` leaves what a user has agreed to.
+    /// The file in which `gcloud` stores a user's credential.
     private static func userFile(_ environment: [String: String]) -> String? {
         let folder =
             environment["CLOUDSDK_CONFIG"].flatMap { $0.isEmpty ? nil : $0 }

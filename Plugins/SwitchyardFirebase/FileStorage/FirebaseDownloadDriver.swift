@@ -3,9 +3,9 @@ import SwitchyardProviderHTTP
 import SwitchyardProviderKit
 import SwitchyardWire
 
-/// The call that downloads are made of.
+/// The calls of one download.
 struct FirebaseDownloadDriver: DownloadDriver {
-    /// Bound to the user who begins the download.
+    /// Bound to the user who starts the download.
     let service: FirebaseFileService
 
     func size(of path: FilePath) async throws(FileStorageError) -> Int64 {

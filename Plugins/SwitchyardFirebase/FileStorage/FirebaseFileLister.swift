@@ -3,17 +3,17 @@ import SwitchyardBytes
 import SwitchyardProviderKit
 import SwitchyardWire
 
-/// Makes pages of files from the server's lists, which name files but say nothing else about them.
+/// Builds pages of files from the server's lists, which contain only names.
 struct FirebaseFileLister: Sendable {
-    /// How many files are asked about at the same time.
+    /// How many files are looked up at the same time.
     private static let breadth = 8
 
     let service: FirebaseFileService
     let folder: FilePath?
     let pageSize: Int
 
-    /// What a page begins behind: the server's own mark, and the last entry that was shown, since some servers name every
-    /// folder on every page.
+    /// The position after which a page begins: the server's page token, and the last entry returned, since some servers repeat
+    /// every folder on every page.
     private struct Mark {
         let token: String
         let last: String
@@ -41,7 +41,7 @@ struct FirebaseFileLister: Sendable {
         var next: String?
     }
 
-    /// - Parameter page: As an earlier list said; `nil` for the first.
+    /// - Parameter page: The token from an earlier list; `nil` for the first page.
     func page(_ page: String?) async throws(FileStorageError) -> FileList {
         var mark = try page.map { text throws(FileStorageError) in try Mark(text) }
         var asked: Set<String> = []
@@ -56,7 +56,7 @@ struct FirebaseFileLister: Sendable {
             let folders = names.folders.filter { last.utf8Ordering(to: $0) == .before }
             let newest = (names.files + folders + [last]).max { $0.utf8Ordering(to: $1) == .before } ?? last
             mark = names.next.map { Mark(token: $0, last: newest) }
-            // A page may be empty though more follow: names that stand for nothing are left out by the server.
+            // A page may be empty although more follow, since the server leaves out some names.
             if names.files.isEmpty, folders.isEmpty, mark != nil { continue }
             let files = try await describe(names.files.compactMap { try? FilePath(validating: $0) })
             return FileList(

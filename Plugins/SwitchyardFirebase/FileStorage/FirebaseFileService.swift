@@ -5,27 +5,27 @@ import SwitchyardProviderHTTP
 import SwitchyardProviderKit
 import SwitchyardWire
 
-/// One-shot calls to Firebase's file storage: everything that authorises, sends, repeats and maps failures, once.
+/// One-shot calls to Firebase's file storage: authorization, sending, retries and error mapping.
 struct FirebaseFileService: Sendable {
     static let callDeadline = Duration.seconds(60)
 
     let bucket: String
     let endpoint: FirebaseEndpoint
     private(set) var tokens: FirebaseTokens
-    /// Header fields that name the app; no key is among them, storage takes none.
+    /// Header fields that identify the app. They contain no key, which storage does not accept.
     let appHeaders: [(String, String)]
     let transport: any Transport
-    /// Again and again while a failure may pass: for calls that do no harm when made twice.
+    /// Retries calls that are safe to repeat, as long as the failure may be temporary.
     let persistently: PatientCaller
     var clock: any Clock<Duration> { persistently.clock }
     let now: @Sendable () -> Timestamp
 
     // MARK: Addresses
 
-    /// Of the bucket: for lists and uploads.
+    /// The address of the bucket, for lists and uploads.
     func address(_ query: KeyValuePairs<String, String> = [:]) -> String { address(of: nil, query) }
 
-    /// - Parameter path: One segment in the address, its slashes coded.
+    /// - Parameter path: Encoded as a single path segment, including its slashes.
     func address(of path: FilePath?, _ query: KeyValuePairs<String, String> = [:]) -> String {
         var text = "\(endpoint.address)/v0/b/\(PercentCoding.encode(bucket))/o"
         if let path { text += "/" + PercentCoding.encode(path.rawValue) }
@@ -35,7 +35,7 @@ struct FirebaseFileService: Sendable {
 
     // MARK: Calls
 
-    /// The whole answer to a call that succeeded.
+    /// The complete answer to a successful call.
     func call(
         _ request: HTTPRequest, about subject: FileStorageError.FirebaseSubject
     ) async throws(FileStorageError) -> HTTPResponse {
@@ -44,7 +44,7 @@ struct FirebaseFileService: Sendable {
         }
     }
 
-    /// Sends with the tokens of the moment, and once more with new ones when these are refused.
+    /// Sends with the current tokens, and once more with new ones if they are refused.
     func authorized<Answer: HTTPAnswer>(
         _ request: HTTPRequest, about subject: FileStorageError.FirebaseSubject,
         _ send: (HTTPRequest) async throws(TransportError) -> Answer
@@ -65,7 +65,7 @@ struct FirebaseFileService: Sendable {
         }
     }
 
-    /// - Returns: Also what goes along; nothing does to any other place than the service's.
+    /// - Returns: The request with its tokens, and the tokens. Requests to any address other than the service's get none.
     private func sealed(
         _ request: HTTPRequest, replacing refused: FirebaseTokens.Proof?
     ) async throws(FileStorageError) -> (HTTPRequest, FirebaseTokens.Proof?) {
@@ -92,18 +92,18 @@ struct FirebaseFileService: Sendable {
         }
     }
 
-    /// Whether an address, which may be one that the server has named, is where tokens belong.
+    /// Whether tokens may be sent to an address, which the server may have returned.
     private func isOurs(_ address: String) -> Bool {
         guard let target = try? URLParts(validating: address), let home = try? URLParts(validating: endpoint.address)
         else { return false }
         if target.origin == home.origin { return true }
-        // A local server may call itself by another of this machine's names.
+        // A local server may return another name of this machine.
         let there = try? FirebaseEndpoint(host: target.origin)
         return home.scheme == "http" && target.scheme == "http" && endpoint.mayCarryTokens
             && target.effectivePort == home.effectivePort && there?.mayCarryTokens == true
     }
 
-    /// This service for operations of several calls: all of them in the name of the user who is signed in now, or none.
+    /// This service for an operation of several calls, which fail if another user signs in before the last one.
     func bound() async throws(FileStorageError) -> FirebaseFileService {
         var service = self
         do throws(FirebaseTokens.Failure) {
@@ -114,7 +114,7 @@ struct FirebaseFileService: Sendable {
         return service
     }
 
-    /// In whose name a bound service calls.
+    /// The user of a bound service.
     var owner: String { tokens.owner?.userID ?? UploadSession.nobody }
 
     // MARK: Objects

@@ -4,19 +4,18 @@ import SwitchyardBytes
 import SwitchyardProviderKit
 import SwitchyardWire
 
-/// Files in a bucket of Firebase, through the interface of Firebase's own clients, so that security rules apply.
+/// Files in a bucket of Firebase, through the API of Firebase's own clients, so that security rules apply.
 ///
-/// Contents up to 256 KiB go in one request, larger ones in parts that can be paused and, where there is a state folder, go
-/// on after the process has ended. Downloads heal over lost connections. Everything is compared with the checksums that
-/// the server tells.
+/// Contents up to 256 KiB are sent in one request. Larger uploads are sent in parts, can be paused, and can continue after the
+/// process has ended if there is a state folder. Downloads continue after lost connections. All contents are compared with the
+/// server's checksums.
 ///
-/// What the service cannot do is left out: copies (download and upload), addresses that expire (the addresses it has are
-/// good until the file is replaced or deleted, for everybody who knows them), and uploads that the server itself refuses
-/// where a file is: `replacesExisting` looks first, and two who look at the same time both find nothing. A rule with
-/// `resource == null` closes that gap.
+/// Not supported: copying (download and upload instead) and expiring addresses (an address is valid until the file is replaced
+/// or deleted, for everyone who has it). The server cannot refuse to replace a file either: `replacesExisting` checks before
+/// the upload, so two clients that upload at the same time can both find no file. A rule with `resource == null` closes this
+/// gap.
 ///
-/// A list tells sizes and kinds of files, for which the server has to be asked about each file: pages are as slow as they
-/// are long.
+/// A list contains the sizes and types of files, which takes one request per file, so a longer page takes longer to load.
 public final class FirebaseFileStorageAdapter: FileStorageClient {
     public let provider: InfrastructureProvider = .firebase
     public let capabilities: FileStorageCapabilities
@@ -26,9 +25,9 @@ public final class FirebaseFileStorageAdapter: FileStorageClient {
     private let sharesTransport: Bool
 
     /// - Parameters:
-    ///   - folder: Where uploads that can go on are noted; `nil` to note nothing.
-    ///   - auth: Whose users' wish to be forgotten is heard.
-    ///   - sharesTransport: Whether others use the transport, too, so that it does not end with this client.
+    ///   - folder: Where resumable uploads are recorded; `nil` to record none.
+    ///   - auth: The client whose users may have their local data wiped.
+    ///   - sharesTransport: Whether others use the transport, too, so that it must not be shut down with this client.
     init(
         _ service: FirebaseFileService, folder: URL?, auth: (any AuthClient)? = nil, sharesTransport: Bool = false
     ) {
@@ -130,7 +129,7 @@ public final class FirebaseFileStorageAdapter: FileStorageClient {
     public func delete(_ path: FilePath) async throws(FileStorageError) {
         try desk.checkOpen()
         try path.checked()
-        // One whose answer was lost may have deleted what a second one no longer finds: nobody below repeats it unseen.
+        // The service must not repeat this call itself: if an answer was lost, the file may be gone, and the retry finds none.
         let request = HTTPRequest(.delete, service.address(of: path), isIdempotent: false)
         let service = try await service.bound()
         try await service.persistently("delete", isDone: { $0.code == .notFound ? () : nil }) {

@@ -2,28 +2,28 @@ public import Switchyard
 import SwitchyardBytes
 import SwitchyardWire
 
-/// An answer that is no success, as far as it is worth knowing for debugging.
+/// An error answer, with the details useful for debugging.
 struct FirebaseFileFailure: Error, CustomStringConvertible {
     let status: Int
-    /// What the server wrote about it: JSON in most cases, plain text in others.
+    /// The server's text: mostly from JSON, sometimes plain.
     let text: String
-    /// Whether it is a page for people, which the service never writes: something before it has answered.
+    /// Whether it is a web page, which the service never sends: it comes from a proxy.
     let isPage: Bool
 
     var description: String { "\(status): \(text)" }
 
     init(_ response: HTTPResponse) {
         status = response.status
-        // Its upload server may answer with a page, but signs each answer.
+        // The upload server may answer with a page, but marks its answers with this header.
         isPage = response.body.isWebPage && response.headers["X-GUploader-UploadID"] == nil
         let message = (try? JSON(parsing: response.body))?["error"]?["message"]?.string
         text = String((message ?? String(decoding: response.body, as: UTF8.self)).prefix(300))
     }
 }
 
-/// The one table from the statuses of Firebase's file storage to our codes. What the bodies say varies; the status decides.
+/// Maps the statuses of Firebase's file storage to the portable codes. Bodies vary, so only the status counts.
 extension FileStorageError {
-    /// What a request was about: a 404 means something else for each.
+    /// The subject of a request: a 404 has another meaning for each.
     enum FirebaseSubject: Sendable {
         case object, bucket, session
     }
@@ -75,7 +75,7 @@ extension FileStorageError {
 }
 
 extension ErrorCode {
-    /// The file has no download token, so there is no address that works without signing in. Files that were stored
-    /// with other tools than Firebase's may have none; the console can make one.
+    /// The file has no download token, so it has no address that works without signing in. Files stored with tools other than
+    /// Firebase's may have none; the console can create one.
     public static let noDownloadURL = Self(rawValue: "noDownloadURL")
 }

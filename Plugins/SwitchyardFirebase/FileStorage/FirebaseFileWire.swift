@@ -4,13 +4,13 @@ import SwitchyardBytes
 import SwitchyardProviderKit
 import SwitchyardWire
 
-/// The object resource of Firebase's file storage. 64-bit integers come as strings, and as numbers are taken too.
+/// The object resource of Firebase's file storage. 64-bit integers are strings; numbers are accepted as well.
 struct FirebaseObject: Sendable {
     let stored: StoredFile
-    /// The keys of addresses that work without signing in, the first one first.
+    /// The tokens of addresses that work without signing in, in the server's order.
     let downloadTokens: [String]
 
-    /// - Throws: `.unavailable` for what is no object: an answer that was cut, or of somebody in between.
+    /// - Throws: `.unavailable` if this is not an object, such as a truncated answer or one from a proxy.
     init(_ bytes: [UInt8]) throws(FileStorageError) {
         guard let json = try? JSON(parsing: bytes), let object = json.object, let name = object["name"]?.string,
             let path = try? FilePath(validating: name), let size = Self.integer(object["size"])
@@ -48,7 +48,7 @@ struct FirebaseObject: Sendable {
 }
 
 extension FilePath {
-    /// What is said about a new file before its bytes.
+    /// The metadata of a new file, sent before its bytes.
     func firebaseDescription(_ options: UploadOptions) -> JSON {
         var object: JSONObject = [
             "name": .string(rawValue), "contentType": .string(options.contentType ?? contentType),
@@ -66,7 +66,7 @@ extension FilePath {
 }
 
 extension FileMetadataChanges {
-    /// What is absent stays, what is `null` goes.
+    /// Absent values are kept, and `null` removes one.
     var firebase: JSON {
         var object = JSONObject()
         if let contentType { object["contentType"] = .string(contentType) }
@@ -76,8 +76,8 @@ extension FileMetadataChanges {
     }
 }
 
-/// A body of exactly two parts, JSON before bytes, as the vendor's parsers insist on: no other headers, one space behind the
-/// colon, nothing behind the closing dashes.
+/// A body of exactly two parts, JSON before bytes, in the strict form that the vendor's parsers require: no other headers, one
+/// space after the colon, nothing after the closing dashes.
 struct FirebaseMultipart: Sendable {
     let boundary: String
     let bytes: [UInt8]
@@ -94,10 +94,10 @@ struct FirebaseMultipart: Sendable {
     }
 }
 
-/// What the head of a download says.
+/// The headers of a download.
 extension DownloadHead {
     init(firebase head: HTTPResponseHead) throws(FileStorageError) {
-        // Stored compressed and sent unpacked: neither size nor sums are those of what comes.
+        // Stored compressed and sent decompressed, so neither size nor checksums match the received bytes.
         let stored = head.headers["x-goog-stored-content-encoding"] ?? "identity"
         let isUnpacked = stored != "identity" && head.headers["Content-Encoding"] == nil
         var start: Int64 = 0
@@ -120,7 +120,7 @@ extension DownloadHead {
     }
 }
 
-/// `bytes 0-99/1234`, the size being `*` where nobody knows.
+/// `bytes 0-99/1234`, with `*` for an unknown size.
 struct ContentRange: Sendable {
     let start: Int64
     let total: Int64?

@@ -5,20 +5,20 @@ import SwitchyardProviderKit
 import SwitchyardWire
 import Synchronization
 
-/// The calls of one upload: multipart for what fits into one request, the resumable protocol for the rest.
+/// The calls of one upload: multipart for contents that fit into one request, the resumable protocol for all others.
 final class FirebaseUploadDriver: UploadDriver {
-    /// The server's own measure, and the largest that the vendor's web client uses. Files are sent from where they are,
-    /// parts of streams are held in memory.
+    /// The server's granularity of parts, and the largest part size of the vendor's web client. Files are sent from disk; parts
+    /// of streams are kept in memory.
     static let policy = TransferPolicy(
         firstPart: 256 << 10, largestPart: 16 << 20, largestStreamPart: 4 << 20, wholeLimit: 256 << 10)
 
     private let service: FirebaseFileService
     private let path: FilePath
     private let options: UploadOptions
-    /// Whether it was seen that there is nothing to replace.
+    /// Whether the check for an existing file is done.
     private let hasChecked: Mutex<Bool>
 
-    /// - Parameter service: Bound to the user who begins the upload.
+    /// - Parameter service: Bound to the user who starts the upload.
     init(_ service: FirebaseFileService, to path: FilePath, _ options: UploadOptions) {
         self.service = service
         self.path = path
@@ -57,7 +57,7 @@ final class FirebaseUploadDriver: UploadDriver {
                 try await transport.upload(request, body: RequestBody(bytes), progress: progress)
             }
         } catch {
-            // Whatever was wrong with the place of the bytes, the server knows what it has.
+            // If the position of the bytes was wrong, the server knows the right one.
             guard error.code == .invalidArgument else { throw error }
             return .displaced
         }
@@ -103,8 +103,8 @@ final class FirebaseUploadDriver: UploadDriver {
         _ = try? await service.call(command("cancel", to: session), about: .session)
     }
 
-    /// There is no way to make the server itself refuse to replace a file, other than by its rules: whoever stores one
-    /// between this look and the end of the upload is overwritten.
+    /// Only a rule can make the server refuse to replace a file: a file stored between this check and the end of the upload is
+    /// overwritten.
     private func checkPlace() async throws(FileStorageError) {
         guard !hasChecked.withLock({ $0 }) else { return }
         do throws(FileStorageError) {

@@ -15,13 +15,13 @@ public struct FirebaseMessage: Sendable, Hashable {
     public var title: String?
     public var body: String?
     public var imageURL: URL?
-    /// The app's own part: text only.
+    /// The app's own data, text only.
     public var data: [String: String]
-    /// Wakes the device at once instead of when it suits it.
+    /// Whether to wake the device at once, instead of at a convenient time.
     public var isUrgent: Bool
-    /// How long the message is worth delivering; four weeks by default, and at most.
+    /// How long to keep an undelivered message: four weeks by default and at most.
     public var lifetime: Duration?
-    /// Of several undelivered messages with the same key only the newest is delivered.
+    /// Of several undelivered messages with the same key, only the newest is delivered.
     public var collapseKey: String?
     public var analyticsLabel: String?
 
@@ -41,7 +41,7 @@ public struct FirebaseMessage: Sendable, Hashable {
         self.analyticsLabel = analyticsLabel
     }
 
-    /// What any provider could send.
+    /// From a portable message.
     public init(_ message: OutgoingMessage) {
         let target: Target =
             switch message.target {
@@ -52,7 +52,7 @@ public struct FirebaseMessage: Sendable, Hashable {
         self.init(to: target, title: message.title, body: message.body, data: message.data)
     }
 
-    /// - Throws: `.invalidArgument` for what the server would refuse: names of its own in the data, and too much of it.
+    /// - Throws: `.invalidArgument` for what the server would refuse: reserved names in the data, or too much data.
     func json(at now: Timestamp) throws(MessagingError) -> JSONObject {
         var message: JSONObject = [:]
         switch target {
@@ -95,7 +95,7 @@ public struct FirebaseMessage: Sendable, Hashable {
         return object
     }
 
-    /// How long it is worth delivering, at most the four weeks that the service keeps anything.
+    /// The lifetime in seconds, at most the service's limit of four weeks.
     private var seconds: Int64? { lifetime.map { min(max($0.components.seconds, 0), 28 * 86_400) } }
 
     private var android: JSONObject {
@@ -105,7 +105,7 @@ public struct FirebaseMessage: Sendable, Hashable {
         return android
     }
 
-    /// Apple wants a moment instead of a span; zero is its “now or never”.
+    /// APNs expects a point in time instead of a duration; zero means “now or never”.
     private func appleHeaders(_ now: Timestamp) -> JSONObject {
         var headers: JSONObject = ["apns-priority": isUrgent ? "10" : "5"]
         headers["apns-collapse-id"] = collapseKey.map(JSON.string)
@@ -115,7 +115,7 @@ public struct FirebaseMessage: Sendable, Hashable {
 }
 
 extension FirebaseMessage: CustomStringConvertible {
-    /// Where it goes, and nothing of it.
+    /// Shows the kind of target, and nothing of the message.
     public var description: String {
         switch target {
         case .device: "FirebaseMessage(to a device)"
@@ -126,7 +126,7 @@ extension FirebaseMessage: CustomStringConvertible {
 }
 
 extension MessagingCondition {
-    /// As the service reads it.
+    /// The condition in the service's syntax.
     var firebase: String {
         switch self {
         case .topic(let topic): "'\(topic)' in topics"

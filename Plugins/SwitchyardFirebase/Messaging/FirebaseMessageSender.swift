@@ -32,7 +32,7 @@ public final class FirebaseMessageSender: Sendable {
 
     /// - Parameters:
     ///   - configuration: Names the project and its credential.
-    ///   - observer: Told of each call, with the ID of the request that it was made for.
+    ///   - observer: Observes each call, with the ID of the request that it was made for.
     /// - Throws: `.invalidConfiguration` without a credential, or with one that cannot be used.
     public convenience init(
         _ configuration: FirebaseConfiguration, observer: any InfrastructureObserver = SilentObserver()
@@ -64,7 +64,7 @@ public final class FirebaseMessageSender: Sendable {
     ///
     /// - Parameters:
     ///   - configuration: Names the project and the service's address. Its credential is not used.
-    ///   - observer: Told of each call, with the ID of the request that it was made for.
+    ///   - observer: Observes each call, with the ID of the request that it was made for.
     ///   - token: Called before each call, and with `isRefused` for a new token if the server refused the last one.
     /// - Throws: `.invalidConfiguration` without a project, or if the host for messaging is not a valid address.
     public convenience init(
@@ -84,7 +84,7 @@ public final class FirebaseMessageSender: Sendable {
             configuration, .source(token), transport: transport, clock: clock, now: now, observer: observer)
     }
 
-    /// One that shares a transport. Its calls are observed from outside, as a client's are.
+    /// Creates a sender with a shared transport. Its calls are observed from outside, like a client's.
     convenience init(
         _ surroundings: FirebaseSurroundings, _ credential: ProjectTokens
     ) throws(InfrastructureError) {
@@ -186,7 +186,7 @@ public final class FirebaseMessageSender: Sendable {
         }
     }
 
-    /// - Parameter refused: What the server did not take for this very call. Another call may have had it replaced already.
+    /// - Parameter refused: The token that the server refused for this call. Another call may have replaced it already.
     private func token(replacing refused: Secret?) async throws(MessagingError) -> Secret {
         switch means {
         case .credential(let tokens):
@@ -214,7 +214,7 @@ public final class FirebaseMessageSender: Sendable {
     }
 }
 
-/// The sender as any provider's.
+/// The sender behind the portable interface.
 struct PortableFirebaseSender: MessageSender {
     let provider: InfrastructureProvider = .firebase
     let base: FirebaseMessageSender

@@ -5,13 +5,13 @@ import SwitchyardProviderKit
 import SwitchyardWire
 import Synchronization
 
-/// Firebase Cloud Messaging over plain HTTP: registers an installation under a push token that the app hands in, and reads
-/// what the platform delivers.
+/// Firebase Cloud Messaging over plain HTTP: registers an installation with a push token from the app, and parses received
+/// messages.
 ///
-/// Messages travel by the platform's push service, of which there is none on a server: there, push and topics are not
-/// declared, and asking for a token says so. Nothing is registered before ``token()`` is called. Deleting the token also
-/// deletes the Firebase installation, so that the next one is another. Topics are joined with Apple's push tokens only:
-/// browsers and Android leave them to a server.
+/// The platform's push service delivers messages. A server has none, so push and topics are not among the capabilities there,
+/// and ``token()`` throws. Nothing is registered before ``token()`` is called. Deleting the token also deletes the Firebase
+/// installation; the next token creates another one. Only devices with Apple's push tokens can subscribe to topics; for
+/// browsers and Android a server does it.
 ///
 /// To send messages, use ``FirebaseMessageSender``.
 public final class FirebaseMessagingAdapter: MessagingClient {
@@ -32,7 +32,7 @@ public final class FirebaseMessagingAdapter: MessagingClient {
         #endif
     }
 
-    /// Whether the push service, if there is one, is of those with which topics can be joined from here.
+    /// Whether topics can be subscribed to with a token of the platform's push service.
     private static var platformHasTopics: Bool {
         #if os(WASI) || os(Android)
             false
@@ -43,7 +43,7 @@ public final class FirebaseMessagingAdapter: MessagingClient {
 
     /// - Parameters:
     ///   - hasPushService: By default, whether the platform has one.
-    ///   - appVersion: Another one registers anew.
+    ///   - appVersion: The app's version; a new version registers again.
     init(
         _ surroundings: FirebaseSurroundings, hasPushService: Bool = platformHasPushService, appVersion: String = "1"
     ) throws(InfrastructureError) {
@@ -78,7 +78,7 @@ public final class FirebaseMessagingAdapter: MessagingClient {
 
     public var permission: MessagingPermission { get async { await registrar?.permission ?? .undetermined } }
 
-    /// Firebase has no say in it: the platform's own dialogue asks, and the app calls this once it was answered.
+    /// Firebase is not involved: the platform's dialog asks, and the app calls this when it has been answered.
     public func requestPermission() async throws(MessagingError) -> MessagingPermission {
         try await registrar(for: "push").requestPermission()
     }
@@ -106,7 +106,7 @@ public final class FirebaseMessagingAdapter: MessagingClient {
     public func tokenStream() -> SnapshotStream<MessagingToken?, MessagingError> {
         SnapshotStream { [hub, registrar] continuation in
             let stop = hub.listen(tokens: continuation)
-            // What was kept from before is told as soon as it has been read.
+            // Stored values follow as soon as they have been read.
             if let registrar { Task { await registrar.read() } }
             return stop
         }

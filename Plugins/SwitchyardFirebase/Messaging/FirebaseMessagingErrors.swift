@@ -6,7 +6,7 @@ import SwitchyardWire
 /// Why a call to one of the messaging services failed.
 struct FirebaseMessagingFailure: Error, Sendable {
     enum Kind: Sendable {
-        /// `code` is messaging's own where there is one, otherwise Google's general status.
+        /// `code` is messaging's own if there is one, otherwise Google's general status.
         case refused(code: String, status: Int)
         case unanswered(TransportError?, status: Int?)
         case unsafeAddress
@@ -23,16 +23,16 @@ struct FirebaseMessagingFailure: Error, Sendable {
 
     var status: Int? { if case .refused(_, let status) = kind { status } else { nil } }
 
-    /// Whether the sender's token was refused. With the same status the service says that a key for a push service was.
+    /// Whether the sender's token was refused. The service uses the same status if a push service's key was refused.
     var isOfToken: Bool {
         if case .refused(let code, 401) = kind { ["UNAUTHENTICATED", "HTTP_401"].contains(code) } else { false }
     }
 
-    /// How often to try in all, each time with a new token of the installation.
+    /// The total number of attempts, each with a new token of the installation.
     var worthwhileAttempts: Int {
         switch kind {
         case .refused(_, 401): 2
-        // As often as the vendor's own client.
+        // The same as in the vendor's client.
         case .foreignName: 3
         default: 1
         }
@@ -40,10 +40,10 @@ struct FirebaseMessagingFailure: Error, Sendable {
 
     init(_ response: HTTPResponse, now: Int64) {
         retryAfter = response.headers["Retry-After"].flatMap { RetryAfter.delay($0, now: now) }
-        // Where nothing is said about it, the service wants a minute.
+        // Without a `Retry-After` header, the service expects a delay of one minute.
         if response.status == 429, retryAfter == nil { retryAfter = .seconds(60) }
         let error = (try? JSON(parsing: response.body))?["error"]
-        // Without the service's own words, something before it has answered, which knows nothing of registrations.
+        // An answer without the service's error format comes from a proxy and says nothing about registrations.
         let isItsOwn = error?.object != nil || [401, 429].contains(response.status)
         guard response.status < 500, isItsOwn else {
             kind = .unanswered(nil, status: response.status)
@@ -56,7 +56,7 @@ struct FirebaseMessagingFailure: Error, Sendable {
     }
 }
 
-/// The one table from the codes of Firebase's messaging services to ours.
+/// Maps the codes of Firebase's messaging services to the portable codes.
 extension MessagingError {
     init(_ failure: FirebaseMessagingFailure) {
         switch failure.kind {

@@ -5,7 +5,7 @@ import SwitchyardProviderHTTP
 import SwitchyardProviderKit
 import SwitchyardWire
 
-/// Keeps this installation registered, one step after the other.
+/// Keeps this installation registered. Changes run one at a time.
 actor FirebaseRegistrar {
     private let service: FirebaseMessagingService
     private let file: StateFile
@@ -15,9 +15,9 @@ actor FirebaseRegistrar {
     })
     private var state = FirebaseMessagingState()
     private var isRead = false
-    /// Changes of the registration wait for each other here.
+    /// Serializes changes of the registration.
     private let turns = Turns()
-    /// And those of the installation here, so that whoever waited finds what the one before has got.
+    /// Serializes changes of the installation, so that a waiting call finds what the previous one has obtained.
     private let installing = Turns()
 
     init(_ service: FirebaseMessagingService, file: URL?, hub: MessagingHub) {
@@ -26,7 +26,7 @@ actor FirebaseRegistrar {
         self.hub = hub
     }
 
-    // MARK: What is asked
+    // MARK: Operations
 
     var permission: MessagingPermission {
         read()
@@ -74,7 +74,7 @@ actor FirebaseRegistrar {
                 "topics with a token of \(service.rawValue)", by: .firebase,
                 instead: "Let a server subscribe the device, with FirebaseMessageSender.")
         }
-        // The second time for an installation that had to be made anew on the way, and its registration with it.
+        // The second attempt is for an installation that had to be replaced meanwhile, together with its registration.
         for _ in 0..<2 {
             let token = try await token()
             let isDone = try await withInstallation { [self] service, installation throws(FirebaseMessagingFailure) in
@@ -112,9 +112,9 @@ actor FirebaseRegistrar {
         throw MessagingError(.noPlatformToken, "Call setPlatformToken(_:) with the platform's push token first.")
     }
 
-    /// What the server calls the device once it has the platform's token.
+    /// The server's name for the device, once it has the platform's token.
     private func name(of platform: PlatformPushToken) async throws(MessagingError) -> String {
-        // Android's own library has registered already; its token is the name.
+        // Android's own library has already registered; its token is the name.
         if platform.service == .fcm { return platform.token.reveal() }
         let body = try body(platform)
         let isWeb = platform.service == .webPush
@@ -126,7 +126,7 @@ actor FirebaseRegistrar {
     private func removeRegistration() async throws(MessagingError) {
         read()
         if let known = state.registration {
-            // What Android's library has registered is its own to end.
+            // A registration by Android's library is left to that library.
             if known.service != .fcm {
                 try await withInstallation { service, installation throws(FirebaseMessagingFailure) in
                     try await service.unregister(known.token, installation, isWeb: known.service == .webPush)
@@ -158,7 +158,7 @@ actor FirebaseRegistrar {
                 ]
             ]
         case .webPush:
-            // The subscription as browsers write it.
+            // The subscription, as browsers encode it.
             guard let json = try? JSON(parsing: platform.token.reveal()), let endpoint = json["endpoint"]?.string,
                 let key = json["keys"]?["p256dh"]?.string, let auth = json["keys"]?["auth"]?.string
             else {
@@ -177,7 +177,7 @@ actor FirebaseRegistrar {
         }
     }
 
-    /// A browser's origin as the service wants it: the host alone, with its port where one is written.
+    /// A browser's origin as the service expects it: the host, and the port if there is one.
     private static func host(_ origin: String) -> String {
         guard let parts = try? URLParts(validating: origin) else { return origin }
         return parts.port.map { "\(parts.host):\($0)" } ?? parts.host
@@ -185,8 +185,8 @@ actor FirebaseRegistrar {
 
     // MARK: The installation
 
-    /// A call in the name of the installation. One that the server has forgotten is made anew, and so is a token of it that
-    /// is not taken or stands for another, as often as that may help.
+    /// Makes a call in the name of the installation. An installation that the server has forgotten is created again, and a
+    /// refused or mismatched token of it is replaced, as often as that may help.
     private func withInstallation<Answer: Sendable>(
         _ body:
             @Sendable (FirebaseMessagingService, FirebaseInstallation) async throws(FirebaseMessagingFailure) ->
@@ -209,7 +209,7 @@ actor FirebaseRegistrar {
         }
     }
 
-    /// The installation, with a token that is good and not the refused one.
+    /// The installation, with a valid token other than the refused one.
     private func installation(
         refusing refused: Secret? = nil
     ) async throws(FirebaseMessagingFailure) -> FirebaseInstallation {
@@ -229,7 +229,7 @@ actor FirebaseRegistrar {
                 change { $0.installation = fresh }
                 return fresh
             } catch {
-                // Forgotten, or its token is no longer taken: only a new one helps.
+                // The installation is gone or its token is refused, so a new one is needed.
                 guard error.status == 401 || error.status == 404 else { throw error }
                 change { state in
                     state.installation = nil
@@ -241,7 +241,7 @@ actor FirebaseRegistrar {
         do throws(FirebaseMessagingFailure) {
             made = try await service.install(as: makeID())
         } catch {
-            // The name is taken or barred; another one is not.
+            // The ID is taken or blocked; try another one.
             guard error.status == 409 else { throw error }
             made = try await service.install(as: makeID())
         }
@@ -260,7 +260,7 @@ actor FirebaseRegistrar {
         do throws(FirebaseMessagingFailure) { try await body(service) } catch { throw MessagingError(error) }
     }
 
-    // MARK: What is kept
+    // MARK: State
 
     func read() {
         guard !isRead else { return }

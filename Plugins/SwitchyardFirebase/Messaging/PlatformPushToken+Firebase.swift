@@ -1,6 +1,6 @@
 public import Switchyard
 
 extension PlatformPushToken.Service {
-    /// The library on Android registers by itself: its token is the one that servers use.
+    /// The library on Android registers by itself, so servers use its token directly.
     public static let fcm = Self(rawValue: "fcm")
 }

@@ -2,11 +2,11 @@ import Switchyard
 import SwitchyardFirestoreFormat
 import SwitchyardWire
 
-/// The one table from Firestore's statuses, and from what can happen on the way, to our codes.
+/// Maps Firestore's statuses and transport failures to the portable codes.
 extension StorageError {
     init(_ failure: FirestoreFailure) {
         if let (code, words) = failure.setUpProblem {
-            // Nothing was looked at, so nothing was refused: what waits in a queue goes on waiting.
+            // Not a refusal, since the server did not look at the request, so queued writes keep waiting.
             self.init(code, words, isRetryable: false, underlying: failure, isRefusal: false)
             return
         }
@@ -25,7 +25,7 @@ extension StorageError {
             case .unimplemented: (.unsupported, false)
             case .internal: (.internal, true)
             case .unavailable: (.unavailable, true)
-            // Not the code of an answer that could not be read.
+            // Not the code for an unreadable answer.
             case .dataLoss: (Code(rawValue: "dataLoss"), false)
             case .unauthenticated: (.unauthenticated, true)
             case .ok: (.unknown, false)

@@ -3,10 +3,10 @@ import SwitchyardFirestoreFormat
 import SwitchyardSync
 
 extension FirebaseSurroundings {
-    /// Documents in Cloud Firestore: reads, queries and commits by single calls, all live queries over one stream, with a cache
-    /// and a queue of writes on this device.
+    /// Documents in Cloud Firestore: one-shot calls for reads, queries and commits, one stream for all live queries, with a
+    /// cache and a queue of writes on this device.
     ///
-    /// Each signed-in user has a queue of writes of their own. Nothing of one user's is ever sent with the token of another.
+    /// Each signed-in user has a separate queue of writes. Data of one user is never sent with the token of another.
     func makeStorageClient() async throws(InfrastructureError) -> SyncedStorageClient {
         let driver = FirestoreDriver(
             service: FirestoreService(

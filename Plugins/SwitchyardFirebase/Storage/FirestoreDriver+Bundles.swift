@@ -3,7 +3,7 @@ import Switchyard
 import SwitchyardFirestoreFormat
 
 extension FirestoreDriver {
-    /// In Firestore's bundle format, made for this project and database.
+    /// Reads a bundle in Firestore's format, made for this project and database.
     func bundle(from data: Data) async throws(StorageError) -> DocumentBundle {
         do throws(FirestoreFormatError) {
             return try FirestoreBundleReader.bundle(data, in: service.database)

@@ -5,14 +5,14 @@ import SwitchyardSync
 import SwitchyardWire
 import Synchronization
 
-/// Firestore for the offline engine: reads and commits by single calls, changes over one channel.
+/// Firestore for the offline engine: one-shot calls for reads and commits, one channel for changes.
 struct FirestoreDriver: SyncDriver {
     let service: FirestoreService
-    /// The collection in which batches leave their names.
+    /// The collection that records the IDs of batches.
     let ledger: CollectionPath?
-    /// Whether transactions lock on the server what they read, instead of checking at the end.
+    /// Whether transactions lock documents on the server when reading, instead of checking at the end.
     let locksInTransactions: Bool
-    /// Whether it acts for the project itself, which may do more than its people.
+    /// Whether it acts for the project itself, which may do more than users.
     let isProject: Bool
     let clock: any Clock<Duration>
     private let refusal = StreamRefusal()
@@ -30,7 +30,7 @@ struct FirestoreDriver: SyncDriver {
 
     var provider: InfrastructureProvider { .firebase }
 
-    /// Lists of collections, and recursive deletion, are for the project itself only.
+    /// Listing collections and deleting recursively are for the project itself only.
     var capabilities: StorageCapabilities {
         var capabilities = StorageCapabilities()
         capabilities.transactions = true
@@ -90,7 +90,7 @@ struct FirestoreDriver: SyncDriver {
         return try await service.collections(under: document)
     }
 
-    /// Only the project itself is told, and by no emulator so far.
+    /// Only the project itself can ask for them, and no emulator supports it so far.
     func dividers(ofGroup group: String, into count: Int) async throws(StorageError) -> [StoragePath] {
         guard isProject, count > 1 else { return [] }
         do throws(StorageError) { return try await service.dividers(ofGroup: group, into: count) } catch {
@@ -120,11 +120,11 @@ struct FirestoreDriver: SyncDriver {
         do throws(StorageError) {
             answer = try await service.commit(batch.writes + Ledger.entries(batch.id, in: ledger), of: batch)
         } catch {
-            // An earlier attempt may have arrived after it had been looked for.
+            // An earlier attempt may have arrived after the check for it.
             guard ledger != nil, error.code == .alreadyExists else { throw error }
             let known: CommitResult?
             do throws(StorageError) { known = try await result(ofBatch: batch.id) } catch {
-                // Whether it arrived is still not known.
+                // It is still unknown whether it arrived.
                 throw error.asRefusal(false)
             }
             guard let known else { throw error }
@@ -154,7 +154,7 @@ struct FirestoreDriver: SyncDriver {
     }
 }
 
-/// Whether the last stream ended because its tokens were not taken, so that the next one wants new ones.
+/// Whether the last stream ended because its tokens were refused, so that the next one needs new ones.
 final class StreamRefusal: Sendable {
     private let isSet = Mutex(false)
 
@@ -169,7 +169,7 @@ final class StreamRefusal: Sendable {
 }
 
 extension FirestoreWriteResults {
-    /// - Parameter start: Where the writes of `batch` begin among those that were committed.
+    /// - Parameter start: The index of the first write of `batch` among the committed ones.
     fileprivate func result(of batch: OutgoingBatch, from start: Int) throws(StorageError) -> CommitResult {
         guard results.count >= start + batch.writes.count else {
             throw StorageError(.internal, "The server left out the result of a write.")
@@ -178,7 +178,7 @@ extension FirestoreWriteResults {
         return CommitResult(
             commitTime: try time(), updateTimes: results.map(\.updateTime),
             transformResults: zip(batch.writes, results).map { write, result in
-                // Transforms of arrays are answered with null; the engine works them out.
+                // The server returns null for array transforms; the engine computes them.
                 write.transforms.contains { $0.operation.isOfArray } ? nil : result.transformResults
             })
     }

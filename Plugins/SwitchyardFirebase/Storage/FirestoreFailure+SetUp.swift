@@ -2,7 +2,7 @@ import Switchyard
 import SwitchyardFirestoreFormat
 
 extension FirestoreFailure {
-    /// What is wrong with the project, its key or its database, with the next step; `nil` where it is something else.
+    /// The problem with the project, its key or its database, and what to do about it; `nil` for any other failure.
     var setUpProblem: (ErrorCode, String)? {
         switch reason {
         case "API_KEY_INVALID": return (.unauthenticated, Self.refusedKey)
@@ -31,7 +31,7 @@ extension FirestoreFailure {
         return nil
     }
 
-    /// The server's text, in a sentence where it has none.
+    /// The server's text, in a sentence if it has none.
     var words: String {
         switch status {
         case .permissionDenied: "The security rules do not allow it\(message.isEmpty ? "." : " (\(message)).")"

@@ -2,16 +2,16 @@ import Switchyard
 import SwitchyardBytes
 import SwitchyardFirestoreFormat
 
-/// The documents by which it is known later what took effect.
+/// The documents that show whether a commit took effect.
 enum Ledger {
-    /// Created, never replaced: a second attempt fails here, before it could do harm.
+    /// These documents are created, never replaced, so a second attempt fails as a whole.
     static func entries(_ id: String, in ledger: CollectionPath?) throws(StorageError) -> [DocumentWrite] {
         guard let ledger else { return [] }
         return [try DocumentWrite.create(ledger.document(id), ["at": .serverTime])]
     }
 }
 
-/// Optimistic: nothing is locked, and the commit checks that what was read is still so.
+/// Optimistic: locks nothing, and checks at the commit that the documents read are unchanged.
 struct FirestoreTransaction: StorageTransactionBackend {
     let service: FirestoreService
     let ledger: CollectionPath?
@@ -34,8 +34,8 @@ struct FirestoreTransaction: StorageTransactionBackend {
             commitTime: try answer.time(), updateTimes: answer.results.prefix(writes.count).map(\.updateTime))
     }
 
-    /// Leaves the name of the lost commit in the ledger. Either that works, and the commit can never take effect any more;
-    /// or the name is there already, because it did.
+    /// Writes the ID of the lost commit to the ledger. If that works, the commit can no longer take effect; if the ID exists
+    /// already, it has.
     private func findOut(
         _ entries: [DocumentWrite], _ count: Int, after loss: StorageError
     ) async throws(StorageError) -> WriteReceipt.Acknowledgement {
@@ -52,7 +52,7 @@ struct FirestoreTransaction: StorageTransactionBackend {
     }
 }
 
-/// By locks on the server: others who want to write what was read wait until the end.
+/// Locks on the server: others who want to write the documents read wait until the end.
 struct FirestoreLockingTransaction: StorageTransactionBackend {
     private let service: FirestoreService
     private let name: String
@@ -73,7 +73,7 @@ struct FirestoreLockingTransaction: StorageTransactionBackend {
     }
 
     func rollBack() async {
-        // Also for a caller that was cancelled: locks that stay would hold up others.
+        // Also for a cancelled caller, since remaining locks would block others.
         await Task { try? await service.rollBack(name) }.value
     }
 }

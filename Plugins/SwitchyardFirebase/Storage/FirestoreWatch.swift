@@ -3,7 +3,7 @@ import SwitchyardBytes
 import SwitchyardFirestoreFormat
 import SwitchyardSync
 
-/// The stream of changes of one client: all its targets over one channel.
+/// The stream of changes of one client, with all its targets in one channel.
 final class FirestoreWatch: WatchConnection {
     private let database: FirestoreDatabase
     private let channel: WebChannel
@@ -17,7 +17,7 @@ final class FirestoreWatch: WatchConnection {
         self.refusal = refusal
         let requests = StreamBuffer<JSON, Never>(.all)
         self.requests = requests
-        // Requests come from a place that may not wait; one task keeps them in order.
+        // Requests come from code that must not wait; one task sends them in order.
         sender = Task {
             while let request = await requests.next() { await channel.send(request) }
         }
@@ -101,7 +101,7 @@ extension WatchEvent {
             case .current: self = .current(change.targetIDs, token: change.resumeToken)
             case .reset: self = .reset(change.targetIDs, token: change.resumeToken)
             case .noChange:
-                // Only a message about all targets with a time is a consistent moment.
+                // Only a message about all targets, with a time, marks a consistent snapshot.
                 if change.targetIDs.isEmpty, let version = change.readTime {
                     self = .snapshot(version: version, token: change.resumeToken)
                 } else {

@@ -1,9 +1,9 @@
 package import Switchyard
 package import SwitchyardBytes
 
-/// The elements of the lists that batch reads, queries and aggregations answer with.
+/// The elements of the list answers to batch reads, queries and aggregations.
 package enum FirestoreAnswers {
-    /// One element of an answer to a batch read: a document, the fact that there is none, or just a transaction's name.
+    /// One element of an answer to a batch read: a document, a missing document, or only a transaction's name.
     package struct BatchGetElement: Sendable, Equatable {
         package let document: DocumentSnapshot?
         package let readTime: Timestamp?
@@ -23,7 +23,7 @@ package enum FirestoreAnswers {
         }
     }
 
-    /// One element of an answer to a query. One without a document is normal: it brings a time, or a transaction's name.
+    /// One element of an answer to a query. It may lack a document, and contain only a time or a transaction's name.
     package struct QueryElement: Sendable, Equatable {
         package let document: DocumentSnapshot?
         package let readTime: Timestamp?
@@ -47,7 +47,7 @@ package enum FirestoreAnswers {
         }
     }
 
-    /// The documents at which a query over all collections of a name may be divided.
+    /// The documents at which a collection group query can be divided.
     package static func dividers(
         firestore json: JSON, in database: FirestoreDatabase
     ) throws(FirestoreFormatError) -> [StoragePath] {
@@ -60,7 +60,7 @@ package enum FirestoreAnswers {
         }
     }
 
-    /// The values of an aggregation, in the order in which they were asked for.
+    /// The values of an aggregation, in the requested order.
     package static func aggregations(
         firestore json: JSON, count: Int, in database: FirestoreDatabase
     ) throws(FirestoreFormatError) -> [DocumentValue] {

@@ -1,14 +1,14 @@
 package import SwitchyardBytes
 
-/// The refusal of a call: a code to branch on and the server's own text, which is for people only.
+/// The refusal of a call, with a code and the server's own text, which is only for people.
 package struct FirestoreFailure: Error, Sendable, Hashable {
     package let status: FirestoreStatus
-    /// May name indexes to create or rules that failed; empty when the server gave none.
+    /// May name missing indexes or failed rules; empty if the server sent no text.
     package let message: String
-    /// The server's own word for a status that is none of Firestore's, where it gave one.
+    /// The server's own status name, if it is not one of Firestore's.
     package let foreignStatus: String?
-    /// The word for what is wrong with the project or its key, such as `API_KEY_INVALID`: Google's gate before every service
-    /// gives it, Firestore itself never does. The call was not looked at then.
+    /// The reason for a problem with the project or its key, such as `API_KEY_INVALID`. It comes from Google's front end, never
+    /// from Firestore itself, which then has not seen the call.
     package let reason: String?
 
     package init(_ status: FirestoreStatus, _ message: String, foreignStatus: String? = nil, reason: String? = nil) {
@@ -18,18 +18,18 @@ package struct FirestoreFailure: Error, Sendable, Hashable {
         self.reason = reason
     }
 
-    /// The same with another text.
+    /// The same failure with another message.
     package func saying(_ message: String) -> FirestoreFailure {
         FirestoreFailure(status, message, foreignStatus: foreignStatus, reason: reason)
     }
 
-    /// The body of an answer with an HTTP error: `{"error": …}`, also as the only element of a list.
+    /// From the body of an answer with an HTTP error: `{"error": …}`, also as the only element of a list.
     ///
-    /// A body that is something else comes from a gateway or a proxy and refuses nothing: it counts by the HTTP status as
-    /// far as the server itself need not have said it, else as `.unavailable`. An unknown code is `.unknown`, and keeps its
-    /// name as ``foreignStatus``.
+    /// Any other body comes from a gateway or a proxy and refuses nothing. Its HTTP status is used only if it can come from a
+    /// proxy, otherwise the failure is `.unavailable`. An unknown code is `.unknown`, and its name is kept in
+    /// ``foreignStatus``.
     ///
-    /// - Parameter address: What was asked.
+    /// - Parameter address: The address of the request.
     package init(body: some Collection<UInt8>, httpStatus: Int, from address: String? = nil) {
         let json = try? JSON(
             parsing: body, options: JSONParsingOptions(duplicateKeys: .keepLast, loneSurrogates: .replace))
@@ -45,9 +45,9 @@ package struct FirestoreFailure: Error, Sendable, Hashable {
         }
     }
 
-    /// The object under `error`, in a body or in a stream's message.
+    /// From the object under `error`, in a body or in a stream's message.
     ///
-    /// - Parameter ifUnknown: What a missing or unknown code means: `.unknown` in answers, `.internal` on streams.
+    /// - Parameter ifUnknown: The status for a missing or unknown code: `.unknown` in answers, `.internal` on streams.
     package init(error: JSON, ifUnknown: FirestoreStatus) {
         let (name, message) = (error["status"]?.string, error["message"]?.string ?? "")
         let reason = Self.reason(in: error["details"])
@@ -66,20 +66,20 @@ package struct FirestoreFailure: Error, Sendable, Hashable {
 
     private static let gate = "googleapis.com"
 
-    /// Spelled as such words are; anything else is text, and could say anything.
+    /// Whether the text is spelled like a code. Any other text could contain anything.
     private static func isWord(_ text: String) -> Bool {
         !text.isEmpty && text.utf8.count <= 60
             && text.utf8.allSatisfy { ($0 >= UInt8(ascii: "A") && $0 <= UInt8(ascii: "Z")) || $0 == UInt8(ascii: "_") }
     }
 
-    /// A `google.rpc.Status`, as in the cause of a removed target: a number, absent for none.
+    /// From a `google.rpc.Status`, as in the cause of a removed target. A missing code number means zero.
     package init(rpcStatus: JSON) {
         self.init(
             FirestoreStatus(rawValue: rpcStatus["code"]?.int ?? 0) ?? .unknown, rpcStatus["message"]?.string ?? "",
             reason: Self.reason(in: rpcStatus["details"]))
     }
 
-    /// The body that tells it.
+    /// The body that contains it.
     package var body: JSON {
         .object(
             "error",

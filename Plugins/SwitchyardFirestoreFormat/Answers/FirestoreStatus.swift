@@ -1,11 +1,11 @@
-/// The codes with which every Google API answers, by their numbers.
+/// The status codes of all Google APIs, by number.
 package enum FirestoreStatus: Int, Sendable, Hashable, CaseIterable {
     case ok = 0
     case cancelled, unknown, invalidArgument, deadlineExceeded, notFound, alreadyExists, permissionDenied
     case resourceExhausted, failedPrecondition, aborted, outOfRange, unimplemented, `internal`, unavailable, dataLoss
     case unauthenticated
 
-    /// `NOT_FOUND` and the like, as in error bodies.
+    /// The name in error bodies, such as `NOT_FOUND`.
     package var name: String {
         switch self {
         case .ok: "OK"
@@ -33,7 +33,7 @@ package enum FirestoreStatus: Int, Sendable, Hashable, CaseIterable {
         self = status
     }
 
-    /// The HTTP status that an answer with this code has. Several codes share one, so there is no way back.
+    /// The HTTP status of an answer with this code. Several codes share one, so it cannot be reversed.
     package var httpStatus: Int {
         switch self {
         case .ok: 200
@@ -51,7 +51,7 @@ package enum FirestoreStatus: Int, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// What to make of an answer that is none of Firestore's. Only the size of a request is the same next time.
+    /// The status for an answer that is not Firestore's. Of these, only a request that is too large would fail again.
     package init(strangeHTTPStatus status: Int) {
         self =
             switch status {

@@ -1,27 +1,27 @@
 package import Switchyard
 package import SwitchyardBytes
 
-/// What a client says on the stream of changes.
+/// A client's request on the stream of changes.
 package enum FirestoreListenRequest: Sendable {
     package enum Target: Sendable, Hashable {
         case query(Query)
         case document(StoragePath)
     }
 
-    /// From where a target goes on.
+    /// The point at which a target resumes.
     package enum Resumption: Sendable, Hashable {
         case token([UInt8])
         case readTime(Timestamp)
     }
 
-    /// Why a target is listened to, for the server's statistics.
+    /// Why the client listens to a target, for the server's statistics.
     package enum Purpose: String, Sendable, Hashable {
         case existenceFilterMismatch = "existence-filter-mismatch"
         case existenceFilterMismatchBloom = "existence-filter-mismatch-bloom"
         case limboDocument = "limbo-document"
     }
 
-    /// - Parameter expectedCount: How many documents the server had confirmed; only sent along with a resumption.
+    /// - Parameter expectedCount: The number of documents that the server had confirmed; sent only when resuming.
     case add(Target, id: Int, from: Resumption? = nil, expectedCount: Int? = nil, purpose: Purpose? = nil)
     case remove(id: Int)
 

@@ -1,14 +1,14 @@
 package import Switchyard
 package import SwitchyardBytes
 
-/// What the server says on the stream of changes.
+/// A server's message on the stream of changes.
 package enum FirestoreListenResponse: Sendable, Equatable {
     case targetChange(TargetChange)
-    /// The document's present state, for the targets it belongs to and those it has left.
+    /// The document's current state, for the targets that contain it and those that it has left.
     case documentChange(DocumentSnapshot, targetIDs: [Int], removedTargetIDs: [Int])
-    /// There is no such document any more, as of `readTime`.
+    /// The document no longer exists, as of `readTime`.
     case documentDelete(StoragePath, readTime: Timestamp?, removedTargetIDs: [Int])
-    /// The document left these targets; what it is now is not known.
+    /// The document left these targets; its current state is unknown.
     case documentRemove(StoragePath, readTime: Timestamp?, removedTargetIDs: [Int])
     case existenceFilter(ExistenceFilter)
 
@@ -22,13 +22,13 @@ package enum FirestoreListenResponse: Sendable, Equatable {
         }
 
         package let kind: Kind
-        /// The targets concerned; empty means all of them.
+        /// The affected targets; empty for all targets.
         package let targetIDs: [Int]
         /// Why the server removed the targets.
         package let cause: FirestoreFailure?
-        /// Empty when there is none.
+        /// Empty if there is none.
         package let resumeToken: [UInt8]
-        /// With no target named, this makes the message a consistent snapshot of everything.
+        /// If no target is named, this makes the message a consistent snapshot of all targets.
         package let readTime: Timestamp?
 
         package init(
@@ -43,11 +43,11 @@ package enum FirestoreListenResponse: Sendable, Equatable {
         }
     }
 
-    /// How many documents the target has, and a digest of the names of those that have not changed.
+    /// The number of documents in the target, and a digest of the names of unchanged ones.
     package struct ExistenceFilter: Sendable, Hashable {
         package let targetID: Int
         package let count: Int
-        /// `nil` also when the digest is undecodable, since a filter that cannot be used counts as none.
+        /// Also `nil` if the digest cannot be decoded, since an unusable filter counts as none.
         package let unchangedNames: UnchangedNames?
 
         package init(targetID: Int, count: Int, unchangedNames: UnchangedNames? = nil) {
@@ -57,7 +57,7 @@ package enum FirestoreListenResponse: Sendable, Equatable {
         }
     }
 
-    /// A Bloom filter as it travels; whether its parts make sense together is for its user to check.
+    /// A Bloom filter as transferred. Its user checks whether its parts are consistent.
     package struct UnchangedNames: Sendable, Hashable {
         package let bitmap: [UInt8]
         package let padding: Int
@@ -69,7 +69,7 @@ package enum FirestoreListenResponse: Sendable, Equatable {
             self.hashCount = hashCount
         }
 
-        /// `nil` for one without bits, or whose bits are no base64.
+        /// `nil` if it has no bits, or they are not valid base64.
         package init?(firestore json: JSON) {
             guard let bits = json["bits"], let bitmap = JSON.base64(bits["bitmap"]?.string ?? "") else { return nil }
             self.init(bitmap: bitmap, padding: bits["padding"]?.int ?? 0, hashCount: json["hashCount"]?.int ?? 0)

@@ -1,6 +1,6 @@
 package import Switchyard
 
-/// Field paths travel in the form that ``FieldPath/description`` gives them: dotted, with back quotes where needed.
+/// Field paths use the format of ``FieldPath/description``: dotted, with backticks where needed.
 extension FieldPath {
     package init(firestore text: String) throws(FirestoreFormatError) {
         do throws(StorageError) {

@@ -1,16 +1,16 @@
 import Foundation
 package import Switchyard
 
-/// Which database a resource name belongs to, and the way from names to paths and back.
+/// A database, with the conversion between resource names and paths.
 ///
-/// All coding of values takes one, since references travel as whole names: those into this database become plain paths,
-/// those into another one keep its name as their origin.
+/// Coding values requires a database, since references contain full names. References within this database become plain paths;
+/// those to another one keep its name as their origin.
 package struct FirestoreDatabase: Sendable, Hashable {
     package let project: String
     package let database: String
     /// `projects/P/databases/D`
     package let name: String
-    /// `projects/P/databases/D/documents`, the parent of all collections at the top.
+    /// `projects/P/databases/D/documents`, the parent of all top-level collections.
     package let root: String
 
     package init(project: String, database: String = "(default)") {
@@ -22,12 +22,12 @@ package struct FirestoreDatabase: Sendable, Hashable {
 
     package func resourceName(of path: StoragePath) -> String { "\(root)/\(path.rawValue)" }
 
-    /// The parent of a query: the document that holds the collections it looks at, or the root.
+    /// The parent of a query: the document that contains its collections, or the root.
     package func resourceName(ofParent path: StoragePath?) -> String { path.map(resourceName) ?? root }
 
-    /// The path behind a document's resource name.
+    /// The path for a document's resource name.
     ///
-    /// - Throws: also for a name in another database, since no document of one can be meant.
+    /// - Throws: Also for a name in another database, since it is never a document here.
     package func path(ofName name: String) throws(FirestoreFormatError) -> StoragePath {
         guard let rest = suffix(of: name) else { throw FirestoreFormatError("a document's name in another database") }
         return try FirestoreDatabase.documentPath(rest)
@@ -43,7 +43,7 @@ package struct FirestoreDatabase: Sendable, Hashable {
         return "\(origin)/documents/\(reference.path.rawValue)"
     }
 
-    /// A reference value: into this database, or into another one, whose name it keeps.
+    /// A reference value, either within this database or with another one's name.
     package func reference(ofName name: String) throws(FirestoreFormatError) -> DocumentReference {
         if let rest = suffix(of: name) { return DocumentReference(try FirestoreDatabase.documentPath(rest)) }
         let segments = name.split(separator: "/", maxSplits: 5, omittingEmptySubsequences: false)
@@ -55,7 +55,7 @@ package struct FirestoreDatabase: Sendable, Hashable {
             origin: "projects/\(segments[1])/databases/\(segments[3])")
     }
 
-    /// What follows the root and a slash; `nil` for a name elsewhere. On the way of every document, hence by bytes.
+    /// The part after the root and a slash; `nil` for other names. Compares bytes, since it runs for every document.
     private func suffix(of name: String) -> String? {
         var name = name
         var root = root
@@ -69,7 +69,7 @@ package struct FirestoreDatabase: Sendable, Hashable {
         }
     }
 
-    /// Servers send no illegal names; checked is only what the rest of the program relies on.
+    /// Servers send valid names, so this checks only what the rest of the program relies on.
     private static func documentPath(_ text: String) throws(FirestoreFormatError) -> StoragePath {
         var slashes = 0
         var previous = UInt8(ascii: "/")

@@ -1,8 +1,8 @@
 import Switchyard
 
-/// Why a text is not what Firestore's JSON allows. Says which part, never what stood there: it may be somebody's document.
+/// Why a text is not valid in Firestore's JSON. Names the part, but never its contents, which may be from a user's document.
 package struct FirestoreFormatError: Error, Hashable, CustomStringConvertible {
-    /// What is wrong, as the end of a sentence: "expected a string in “name”", "a write without an operation".
+    /// The problem, as the end of a sentence: "expected a string in “name”", "a write without an operation".
     package let message: String
 
     package init(_ message: String) { self.message = message }
@@ -11,7 +11,7 @@ package struct FirestoreFormatError: Error, Hashable, CustomStringConvertible {
 }
 
 extension FirestoreFormatError {
-    /// What the rules of the portable API refuse cannot be read either.
+    /// Converts an error of the portable API's validation, since what it refuses cannot be read.
     static func checking<T>(_ body: () throws(StorageError) -> T) throws(FirestoreFormatError) -> T {
         do throws(StorageError) {
             return try body()

@@ -1,6 +1,6 @@
 import SwitchyardBytes
 
-/// How the decoders look into an object. Absent members are `nil`, those of a wrong type an error.
+/// Typed access to members for the decoders. An absent member is `nil`; a wrong type is an error.
 extension JSON {
     func members(of what: StaticString) throws(FirestoreFormatError) -> JSONObject {
         guard case .object(let object) = self else { throw FirestoreFormatError("expected an object for \(what)") }
@@ -9,7 +9,7 @@ extension JSON {
 }
 
 extension JSONObject {
-    /// Absent also when `null`, which is how some encoders write a missing message.
+    /// Treats `null` as absent, since some encoders write it for a missing message.
     func present(_ key: String) -> JSON? {
         guard let value = self[key], !value.isNull else { return nil }
         return value
@@ -26,14 +26,14 @@ extension JSONObject {
         return text
     }
 
-    /// The name of one of several things, which some clients write as its number.
+    /// The name in an enumeration, which some clients write as its number.
     func name(_ key: String, among names: [String]) throws(FirestoreFormatError) -> String? {
         guard let number = present(key)?.int else { return try string(key) }
         guard names.indices.contains(number) else { throw FirestoreFormatError("“\(key)” with an unknown number") }
         return names[number]
     }
 
-    /// An integer as a number or as text, which is how 64-bit ones travel.
+    /// An integer as a number, or as text, the form for 64-bit integers.
     func integer(_ key: String) throws(FirestoreFormatError) -> Int? {
         guard let value = present(key) else { return nil }
         guard let number = value.int ?? value.string.flatMap({ Int($0) }) else {
@@ -67,7 +67,7 @@ extension JSONObject {
         }
     }
 
-    /// Bytes as base64 in either alphabet, padded or not.
+    /// Bytes in base64 with either alphabet, padded or not.
     func bytes(_ key: String) throws(FirestoreFormatError) -> [UInt8]? {
         guard let text = try string(key) else { return nil }
         guard let bytes = JSON.base64(text) else { throw FirestoreFormatError("expected base64 in “\(key)”") }
@@ -80,7 +80,7 @@ extension JSON {
         Base64.decode(text, padding: .optional) ?? Base64.decode(text, alphabet: .url, padding: .optional)
     }
 
-    /// An object of members that are known to differ.
+    /// An object whose keys are known to differ.
     static func object(_ key: String, _ value: JSON) -> JSON {
         .object(JSONObject(distinct: [JSONObject.Member(key: key, value: value)]))
     }

@@ -1,22 +1,23 @@
 package import Switchyard
 package import SwitchyardBytes
 
-/// A query as Firestore runs it: the parent whose collections are looked at, and a `StructuredQuery`.
+/// A query in Firestore's format: the parent of its collections, and a `StructuredQuery`.
 package struct FirestoreQuery: Sendable, Hashable {
-    /// What a query is sent for; each wants another part of it.
+    /// The purpose of a query, which determines the parts to send.
     package enum Purpose: Sendable {
-        /// Results once: everything, projection and offset included.
+        /// A one-time read: everything, including projection and offset.
         case read
-        /// A target of the stream of changes: whole documents, and enough of them for the offset to be cut off here.
+        /// A target of the stream of changes: complete documents, and enough of them to apply the offset here.
         case target
-        /// Values computed over it: only the orders that were asked for, so that fewer indexes are needed.
+        /// An aggregation: only the requested orders, so that fewer indexes are needed.
         case aggregation
     }
 
-    /// The resource name of a document, or of the root.
+    /// The resource name of a document or of the root.
     package let parent: String
     package let structuredQuery: JSON
-    /// Whether the server sends the last results in reverse: a limit to the last is the mirrored query's first ones.
+    /// Whether the server returns the results in reverse: a limit to the last results becomes one to the first of the reversed
+    /// query.
     package let isReversed: Bool
 
     package init(_ query: Query, in database: FirestoreDatabase, for purpose: Purpose = .read) {
@@ -24,9 +25,9 @@ package struct FirestoreQuery: Sendable, Hashable {
         isReversed = query.limit?.isLast ?? false
         var orders = query.effectiveOrders
         if purpose == .aggregation {
-            // A cursor may not hold more values than there are orders in the request.
+            // A cursor must not have more values than there are orders in the request.
             let needed = max(query.orders.count, query.start?.values.count ?? 0, query.end?.values.count ?? 0)
-            // A limit means nothing without the order in which it cuts.
+            // A limit or offset needs the complete order.
             if query.limit == nil && query.offset == 0 { orders = Array(orders.prefix(needed)) }
         }
         if isReversed {
@@ -42,7 +43,7 @@ package struct FirestoreQuery: Sendable, Hashable {
             parent = database.resourceName(ofParent: path.parent)
             object["from"] = [.object("collectionId", .string(path.id))]
         case .group(let id, _):
-            // Servers take groups at the root only; an ancestor becomes a range of names.
+            // Servers support groups only at the root; an ancestor becomes a range of names.
             parent = database.root
             object["from"] = [["collectionId": .string(id), "allDescendants": true]]
         }
@@ -69,7 +70,7 @@ package struct FirestoreQuery: Sendable, Hashable {
 
     private static func filter(_ query: Query, in database: FirestoreDatabase) -> JSON? {
         guard case .group(_, let ancestor?) = query.source else { return query.filter?.firestore(in: database) }
-        // Whatever is below a document follows it directly.
+        // All documents below an ancestor directly follow it.
         var filters: [Filter] = [
             .field(.documentID, .greaterThan, DocumentReference(ancestor)),
             .field(.documentID, .lessThan, DocumentReference(ancestor.successor)),
@@ -82,10 +83,10 @@ package struct FirestoreQuery: Sendable, Hashable {
         return Filter.all(filters).firestore(in: database)
     }
 
-    /// The target's `query` message. A request to run it has only ``structuredQuery`` in its body.
+    /// The target's `query` message. The body of a one-time query contains only ``structuredQuery``.
     package var target: JSON { ["parent": .string(parent), "structuredQuery": structuredQuery] }
 
-    /// The body of a request for `aggregations`, whose results are called ``alias(_:)``.
+    /// The body of a request for `aggregations`, whose results are named ``alias(_:)``.
     package func aggregationBody(_ aggregations: [Aggregation]) -> JSON {
         let list: [JSON] = aggregations.enumerated().map { index, aggregation in
             let alias = JSON.string(FirestoreQuery.alias(index))
@@ -103,7 +104,7 @@ package struct FirestoreQuery: Sendable, Hashable {
 }
 
 extension StoragePath {
-    /// The first name behind all those below this one.
+    /// The first name after all names below this one.
     fileprivate var successor: StoragePath {
         if let number = PathSegment.numericID(id), number < .max {
             return StoragePath(unchecked: rawValue.dropLast(id.count) + "__id\(number + 1)__")

@@ -1,10 +1,10 @@
 package import Switchyard
 package import SwitchyardBytes
 
-/// From a `StructuredQuery` back to a query, for bundles and for the local servers.
+/// Decodes a `StructuredQuery`, for bundles and the local servers.
 extension Query {
-    /// - Parameter parent: The resource name of the document that holds the collections, or of the root.
-    /// - Throws: also for a query that no client may send, such as one with 31 alternatives.
+    /// - Parameter parent: The resource name of the document that contains the collections, or of the root.
+    /// - Throws: Also for a query that clients may not send, such as one with 31 alternatives.
     package init(
         firestore json: JSON, parent: String, in database: FirestoreDatabase
     ) throws(FirestoreFormatError) {
@@ -66,7 +66,7 @@ extension Query {
         return values.isEmpty ? nil : (values, try cursor.bool("before") ?? false)
     }
 
-    /// A bare number, or the wrapped one that some encoders write.
+    /// A number, either bare or in the wrapper that some encoders write.
     private static func count(_ key: String, in object: JSONObject) throws(FirestoreFormatError) -> Int? {
         let number =
             if case .object(let wrapped)? = object.present(key) { try wrapped.integer("value") } else {
@@ -77,7 +77,7 @@ extension Query {
         return number
     }
 
-    /// Orders that follow from the rest are left out, so that the query equals the one an app would write.
+    /// Removes orders that follow from the rest, so that the query equals the one an app would write.
     private func removingImpliedOrders() -> Query {
         let effective = effectiveOrders
         var query = self
@@ -141,7 +141,7 @@ extension Filter {
         }
     }
 
-    /// In the order of their numbers.
+    /// Sorted by number.
     private static let operators = [
         "", "LESS_THAN", "LESS_THAN_OR_EQUAL", "GREATER_THAN", "GREATER_THAN_OR_EQUAL", "EQUAL", "NOT_EQUAL",
         "ARRAY_CONTAINS", "IN", "ARRAY_CONTAINS_ANY", "NOT_IN",

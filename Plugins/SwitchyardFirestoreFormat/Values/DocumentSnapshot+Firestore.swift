@@ -2,7 +2,7 @@ package import Switchyard
 package import SwitchyardBytes
 
 extension DocumentSnapshot {
-    /// A `Document` message: name, fields, times. One without fields has no such member, and exists all the same.
+    /// From a `Document` message with name, fields and times. An existing document without fields has no `fields` member.
     package init(firestore json: JSON, in database: FirestoreDatabase) throws(FirestoreFormatError) {
         let object = try json.members(of: "a document")
         var path: StoragePath?
@@ -25,7 +25,7 @@ extension DocumentSnapshot {
         self.init(path: path, data: data, createTime: createTime, updateTime: updateTime)
     }
 
-    /// The `Document` message; for a missing document only its name.
+    /// The `Document` message; for a missing document, only its name.
     package func firestore(in database: FirestoreDatabase) -> JSON {
         var object: JSONObject = ["name": .string(database.resourceName(of: path))]
         if let data, !data.isEmpty { object["fields"] = .object(data.firestore(in: database)) }

@@ -2,8 +2,8 @@ import Foundation
 package import Switchyard
 package import SwitchyardBytes
 
-/// From `{"stringValue": "a"}` to values. On the way of every field of every document, so it walks the parsed pairs as
-/// they are: no dictionaries, no intermediate types.
+/// Decodes values such as `{"stringValue": "a"}`. It runs for every field of every document, so it uses the parsed members
+/// directly: no dictionaries, no intermediate types.
 extension DocumentValue {
     package init(firestore json: JSON, in database: FirestoreDatabase) throws(FirestoreFormatError) {
         guard case .object(let object) = json, object.members.count == 1 else {
@@ -66,7 +66,7 @@ extension DocumentValue {
         }
     }
 
-    /// The elements of `{"values": […]}`; an empty array has no such member.
+    /// The elements of `{"values": […]}`; an empty array has no `values` member.
     static func list(_ array: JSONObject, in database: FirestoreDatabase) throws(FirestoreFormatError)
         -> [DocumentValue]
     {
@@ -77,7 +77,7 @@ extension DocumentValue {
         return values
     }
 
-    /// A number, or the text of one that JSON cannot write.
+    /// A number, or the text of one that JSON cannot represent.
     private static func double(_ json: JSON) throws(FirestoreFormatError) -> Double {
         switch json {
         case .number(let value): return value
@@ -92,7 +92,7 @@ extension DocumentValue {
         }
     }
 
-    /// Absent coordinates are zero: proto JSON leaves out defaults.
+    /// Missing coordinates are zero, since proto JSON omits defaults.
     private static func geoPoint(_ json: JSON) throws(FirestoreFormatError) -> GeoPoint {
         let object = try json.members(of: "a geo point")
         let latitude = try object.present("latitude").map(double) ?? 0
@@ -112,7 +112,7 @@ extension DocumentValue {
         return .map(try DocumentData(firestore: fields, in: database))
     }
 
-    /// Vectors travel as a map with a reserved type name. A map that merely looks like one stays a map.
+    /// A vector is a map with a reserved type name. A map that is only similar stays a map.
     private static func vector(_ fields: JSONObject) -> [Double]? {
         guard fields.members.count == 2, fields["__type__"]?["stringValue"] == .string("__vector__"),
             case .object(let array)? = fields["value"]?["arrayValue"]
@@ -139,7 +139,7 @@ extension DocumentValue {
 }
 
 extension DocumentData {
-    /// From the object under `fields`; names are raw, whatever characters they hold.
+    /// From the object under `fields`, whose names are not escaped.
     package init(firestore fields: JSONObject, in database: FirestoreDatabase) throws(FirestoreFormatError) {
         var entries: [Entry] = []
         entries.reserveCapacity(fields.members.count)

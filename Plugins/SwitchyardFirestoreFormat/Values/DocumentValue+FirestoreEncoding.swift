@@ -25,7 +25,7 @@ extension DocumentValue {
         values.isEmpty ? [:] : .object("values", .array(values.map { $0.firestore(in: database) }))
     }
 
-    /// What JSON has no number for travels as text; so does −0, whose sign servers lose otherwise.
+    /// Numbers that JSON cannot represent are text, and so is −0, whose sign servers would lose.
     private static func firestore(_ number: Double) -> JSON {
         if number.isNaN { return "NaN" }
         if number.isInfinite { return number > 0 ? "Infinity" : "-Infinity" }
@@ -45,7 +45,7 @@ extension DocumentValue {
 }
 
 extension DocumentData {
-    /// The object that stands under `fields`.
+    /// The object for `fields`.
     package func firestore(in database: FirestoreDatabase) -> JSONObject {
         JSONObject(distinct: entries.map { JSONObject.Member(key: $0.name, value: $0.value.firestore(in: database)) })
     }

@@ -2,7 +2,7 @@ package import Switchyard
 import SwitchyardBytes
 
 extension Timestamp {
-    /// Any number of fraction digits, `Z` or an offset; what lies below a nanosecond is dropped.
+    /// Accepts any number of fraction digits, and `Z` or an offset; drops anything below a nanosecond.
     package init(firestore text: String) throws(FirestoreFormatError) {
         guard let moment = RFC3339.parse(text) else { throw FirestoreFormatError("a timestamp that is malformed") }
         do throws(StorageError) {

@@ -1,7 +1,7 @@
 package import Switchyard
 package import SwitchyardBytes
 
-/// `Write` messages, both ways: the local servers read what the provider writes.
+/// Encodes and decodes `Write` messages: the local servers read what the provider writes.
 extension DocumentWrite {
     package func firestore(in database: FirestoreDatabase) -> JSON {
         let name = JSON.string(database.resourceName(of: path))
@@ -10,7 +10,7 @@ extension DocumentWrite {
         case .set(let data): object["update"] = DocumentWrite.document(name, data, in: database)
         case .patch(let data, let mask):
             object["update"] = DocumentWrite.document(name, data, in: database)
-            // Empty but present: nothing is written, and transforms still are.
+            // An empty mask: no field is written, but transforms are applied.
             object["updateMask"] = .object("fieldPaths", .array(mask.map { .string($0.description) }))
         case .delete: object["delete"] = name
         case .verify: object["verify"] = name
@@ -50,7 +50,7 @@ extension DocumentWrite {
         } else if let name = try object.string("verify") {
             self.init(path: try database.path(ofName: name), operation: .verify, precondition: precondition)
         } else if let transform = try object.object("transform") {
-            // The older form of a write that only transforms.
+            // The older form of a write with only transforms.
             for field in try transform.array("fieldTransforms") {
                 transforms.append(try FieldTransform(firestore: field, in: database))
             }
@@ -78,7 +78,7 @@ extension FieldPath {
 }
 
 extension DocumentWrite.Precondition {
-    /// The `Precondition` message, `nil` when there is none to send.
+    /// The `Precondition` message, `nil` if there is none.
     package var firestore: JSON? {
         switch self {
         case .none: nil

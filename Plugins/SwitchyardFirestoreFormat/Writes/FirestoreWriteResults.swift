@@ -1,12 +1,12 @@
 package import Switchyard
 package import SwitchyardBytes
 
-/// What a commit answers, and each answer on the stream of writes.
+/// The answer to a commit, and each answer on the stream of writes.
 package struct FirestoreWriteResults: Sendable, Hashable {
     package struct Result: Sendable, Hashable {
-        /// The document's version after the write: older than the commit when nothing changed, absent for deletions.
+        /// The document's version after the write: older than the commit if nothing changed, `nil` for deletions.
         package let updateTime: Timestamp?
-        /// One for each transform, in order; null for transforms of arrays.
+        /// One result per transform, in order; null for array transforms.
         package let transformResults: [DocumentValue]
 
         package init(updateTime: Timestamp? = nil, transformResults: [DocumentValue] = []) {
@@ -15,10 +15,10 @@ package struct FirestoreWriteResults: Sendable, Hashable {
         }
     }
 
-    /// One for each write, in order. None in the answer to a handshake.
+    /// One result per write, in order. Empty in the answer to a handshake.
     package let results: [Result]
     package let commitTime: Timestamp?
-    /// On the stream only: to be sent back with the next request.
+    /// On the stream only; returned with the next request.
     package let streamToken: String?
 
     package init(results: [Result], commitTime: Timestamp?, streamToken: String? = nil) {

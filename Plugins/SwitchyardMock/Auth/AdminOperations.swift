@@ -13,7 +13,7 @@ extension MockOperation where Failure == AuthError, Answer == ManagedAccount {
     public static var updateManagedAccount: Self { Self("update managed account") }
 }
 extension MockOperation where Failure == AuthError, Answer == Bool {
-    /// One for each account, also of those that are deleted together.
+    /// One per account, also for accounts deleted together.
     public static var deleteManagedAccount: Self { Self("delete managed account") }
     public static var endSessions: Self { Self("end sessions") }
 }

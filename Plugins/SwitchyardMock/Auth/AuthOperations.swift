@@ -24,7 +24,7 @@ extension MockOperation where Failure == AuthError, Answer == SecondFactorEnroll
     public static var beginSecondFactor: Self { Self("begin second factor") }
 }
 extension MockOperation where Failure == AuthError, Answer == AccessToken {
-    /// A refresh; a token that is good needs none.
+    /// A refresh. A valid token needs none.
     public static var refreshToken: Self { Self("refresh token") }
 }
 extension MockOperation where Failure == AuthError, Answer == Bool {

@@ -1,13 +1,13 @@
 import SwitchyardBytes
 
-/// The hash that most services keep passwords with: `$2b$10$`, a salt of 22 letters and 31 letters of the hash.
+/// The hash with which most services store passwords: `$2b$10$`, 22 characters of salt and 31 of the hash.
 struct Bcrypt: Sendable {
     private let cost: Int
     private let salt: [UInt8]
     private let digest: [UInt8]
 
-    /// - Parameter text: Marked with `2a`, `2b` or `2y`, which mean the same where nobody has made the mistakes of old.
-    /// - Returns: `nil` for a text that is none.
+    /// - Parameter text: Begins with `2a`, `2b` or `2y`, which are equivalent except for historical bugs.
+    /// - Returns: `nil` if the text is not such a hash.
     init?(_ text: String) {
         let parts = text.split(separator: "$", omittingEmptySubsequences: false)
         guard parts.count == 4, parts[0].isEmpty, ["2a", "2b", "2y"].contains(parts[1]), parts[2].utf8.count == 2,
@@ -21,7 +21,7 @@ struct Bcrypt: Sendable {
 
     func accepts(_ password: [UInt8]) -> Bool { HMACSHA256.areEqual(digest, key(password)) }
 
-    /// Everything behind the seventy-second byte of a password counts for nothing.
+    /// Ignores all bytes of a password after the 72nd.
     private func key(_ password: [UInt8]) -> [UInt8] {
         let password = Array((password + [0]).prefix(72))
         var cipher = Blowfish()
@@ -35,11 +35,11 @@ struct Bcrypt: Sendable {
             for _ in 0..<64 { (words[pair], words[pair + 1]) = cipher.encrypt(words[pair], words[pair + 1]) }
         }
         let bytes = words.flatMap { word in (0..<4).map { UInt8(truncatingIfNeeded: word >> (24 - 8 * $0)) } }
-        // The last byte was left out once, and has been ever since.
+        // The original implementation omitted the last byte, and so do all others.
         return Array(bytes.dropLast())
     }
 
-    /// Base64 with an alphabet of its own and without an end.
+    /// Base64 with a different alphabet and without padding.
     private static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
         var (bytes, bits, count) = ([UInt8](), UInt32(0), 0)
         for letter in text {
@@ -65,7 +65,7 @@ struct Bcrypt: Sendable {
 struct Blowfish {
     private var state = Blowfish.start
 
-    /// Mixes a key in, and goes on with what comes of encrypting a salt, or nothing, again and again.
+    /// Mixes in a key, then replaces the state by repeatedly encrypting a salt or zeros.
     mutating func expand(key: [UInt8], salt: [UInt8] = []) {
         for (index, word) in Self.words(key, count: 18).enumerated() { state[index] ^= word }
         let salt = salt.isEmpty ? [0, 0, 0, 0] : Self.words(salt, count: 4)
@@ -99,7 +99,7 @@ struct Blowfish {
         return (right ^ state[17], left ^ state[16])
     }
 
-    /// As many words as are asked for out of bytes that begin anew after the last.
+    /// The first `count` words of the repeated bytes.
     static func words(_ bytes: [UInt8], count: Int) -> [UInt32] {
         var place = 0
         return (0..<count).map { _ in

@@ -1,7 +1,7 @@
 import SwitchyardBytes
 
 extension Blowfish {
-    /// What a cipher's state begins with: the digits of π behind the point, 18 words for its rounds and 4 × 256 for its boxes.
+    /// The initial state of the cipher: the fractional digits of π, 18 words for its rounds and 4 × 256 for its boxes.
     static let start: [UInt32] = {
         let bytes = Base64.decode(digits.utf8) ?? []
         return stride(from: 0, to: bytes.count - 3, by: 4).map { index in

@@ -2,7 +2,7 @@ import Foundation
 import Switchyard
 import SwitchyardBytes
 
-/// An account as the server keeps it.
+/// An account as stored on the server.
 struct MockAccount: Sendable, Codable {
     struct Factor: Sendable, Codable {
         let factor: SecondFactor
@@ -12,28 +12,28 @@ struct MockAccount: Sendable, Codable {
     let id: String
     var email: String?
     var isEmailVerified = false
-    /// Whether the account lets nobody in before its address is confirmed.
+    /// Whether the account cannot sign in before its address is confirmed.
     var awaitsConfirmation: Bool?
-    /// The address that takes the other's place when its mail is opened.
+    /// The new address, which replaces the current one when the link in its email is opened.
     var newEmail: String?
     var phoneNumber: String?
     var displayName: String?
     var photoURL: URL?
     var isAnonymous = false
     var isDisabled = false
-    /// Who vouches for the account, and the name they know it by.
+    /// The subject of the account at each identity provider.
     var identities: [String: String] = [:]
     var factors: [Factor] = []
     var createdAt: Date
-    /// `nil` for somebody who has not come yet.
+    /// `nil` if the account has never signed in.
     var lastSignInAt: Date?
     private var passwordSalt: [UInt8]?
     private var passwordDigest: [UInt8]?
-    /// How often the password was hashed, where another service has done that.
+    /// The number of hash rounds, if another service has hashed the password.
     private var passwordRounds: Int?
-    /// In place of all of these, where another service has hashed it with bcrypt.
+    /// The bcrypt hash of another service, instead of the values above.
     private var passwordHash: String?
-    /// What tokens say beside what all say; see ``MockClaims``.
+    /// Additional claims for tokens; see ``MockClaims``.
     var claims: MockClaims?
 
     init(id: String, at date: Date) {
@@ -50,7 +50,7 @@ struct MockAccount: Sendable, Codable {
             secondFactors: factors.map(\.factor), createdAt: createdAt, lastSignInAt: lastSignInAt)
     }
 
-    /// Somebody has shown that the address is theirs.
+    /// Confirms that the user owns the address.
     mutating func confirm(_ address: String) {
         if newEmail == address {
             email = address
@@ -62,7 +62,7 @@ struct MockAccount: Sendable, Codable {
         awaitsConfirmation = nil
     }
 
-    /// Even a mock's folder holds no password that somebody may use elsewhere.
+    /// Stores only a hash, since the password may be used elsewhere.
     mutating func setPassword(_ password: Secret) {
         let salt = Array(RandomID.make().utf8)
         passwordSalt = salt
@@ -72,7 +72,7 @@ struct MockAccount: Sendable, Codable {
         identities[IdentityProvider.password.rawValue] = email ?? id
     }
 
-    /// Takes a password over as another service has kept it.
+    /// Imports a password hashed by another service.
     mutating func setPassword(digest: [UInt8], salt: [UInt8], rounds: Int) {
         passwordSalt = salt
         passwordDigest = digest
@@ -80,7 +80,7 @@ struct MockAccount: Sendable, Codable {
         identities[IdentityProvider.password.rawValue] = email ?? id
     }
 
-    /// - Parameter hash: Of ``Bcrypt``.
+    /// - Parameter hash: A hash for ``Bcrypt``.
     mutating func setPassword(hash: String) {
         removePassword()
         passwordHash = hash
@@ -111,14 +111,14 @@ struct MockAccount: Sendable, Codable {
     }
 }
 
-/// A device that is signed in, as the server knows it.
+/// A session of a device, as stored on the server.
 struct MockSession: Sendable, Codable {
     let refreshToken: String
     let userID: String
-    /// When the person last proved who they are.
+    /// When the user last authenticated.
     var provedAt: Timestamp
     let expiresAt: Timestamp?
-    /// What the custom token said with which it began; its own tokens say so too.
+    /// The claims of the custom token that started the session, included in its tokens.
     let claims: MockClaims?
 
     private enum CodingKeys: String, CodingKey { case refreshToken, userID, provedAt, expiresAt, claims }

@@ -2,9 +2,9 @@ import Foundation
 import Switchyard
 import SwitchyardBytes
 
-/// The server's side of what a project does with everybody's account.
+/// The server side of account management.
 extension MockAccounts {
-    // MARK: Looking
+    // MARK: Finding
 
     func accounts(_ keys: [AccountKey]) -> [ManagedAccount?] {
         read { state in
@@ -20,7 +20,7 @@ extension MockAccounts {
         }
     }
 
-    /// Accounts by their IDs, from the first after the cursor's.
+    /// Accounts sorted by ID, starting after the cursor's.
     func page(after cursor: AccountCursor?, limit: Int) -> AccountPage {
         read { state in
             let ids = state.accounts.keys.filter { id in cursor.map { id > $0.rawValue } ?? true }.sorted()
@@ -40,7 +40,7 @@ extension MockAccounts {
         }
     }
 
-    /// Adds an account whose ID, address and number are nobody's yet.
+    /// Adds an account whose ID, address and number are unused.
     private func add(
         _ new: CheckedAccount, _ fill: (inout MockAccount) -> Void
     ) throws(AuthError) -> ManagedAccount {
@@ -106,15 +106,15 @@ extension MockAccounts {
         }
     }
 
-    /// Ends every session of an account that must be there.
+    /// Ends all sessions of an existing account.
     func endAllSessions(of id: AuthUser.ID) throws(AuthError) {
         guard read({ $0.accounts[id] }) != nil else { throw .nobody }
         endSessions(of: id)
     }
 
-    // MARK: Letting in
+    // MARK: Tokens and links
 
-    /// A custom token that is good for an hour.
+    /// Creates a custom token, valid for an hour.
     func customToken(for id: AuthUser.ID, claims: [String: DocumentValue]) throws(AuthError) -> Secret {
         try MockAccounts.check(id: id)
         let end = now().microseconds + 3_600_000_000
@@ -140,9 +140,9 @@ extension MockAccounts {
         return link
     }
 
-    // MARK: Taking over
+    // MARK: Importing
 
-    /// - Parameter kinds: Those of hashes that count as known.
+    /// - Parameter kinds: The supported kinds of hashes.
     func take(_ imported: ImportedAccount, _ kinds: Set<PasswordHash.Kind>) throws(AuthError) {
         let new = try CheckedAccount(imported.account, id: imported.id)
         guard let hash = imported.passwordHash else {
@@ -183,7 +183,7 @@ extension MockAccounts {
     }
 }
 
-/// An account to be made that is possible as such.
+/// A new account with validated values.
 private struct CheckedAccount {
     let id: AuthUser.ID
     let email: String?

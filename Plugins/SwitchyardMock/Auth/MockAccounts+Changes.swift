@@ -2,7 +2,7 @@ import Foundation
 import Switchyard
 import SwitchyardBytes
 
-/// The server's side of what a signed-in person changes about their account.
+/// The server side of changes to the signed-in user's account.
 extension MockAccounts {
     func user(_ refreshToken: String) throws(AuthError) -> AuthUser {
         let now = now()
@@ -14,7 +14,7 @@ extension MockAccounts {
 
     /// Changes the account of a session.
     ///
-    /// - Parameter needsRecentSignIn: Whether the person must have proved lately who they are.
+    /// - Parameter needsRecentSignIn: Whether the user must have authenticated recently.
     private func edit(
         _ refreshToken: String, needsRecentSignIn: Bool = false,
         _ body: (inout State, String, Timestamp) throws(AuthError) -> Void

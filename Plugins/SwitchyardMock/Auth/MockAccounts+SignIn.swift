@@ -3,7 +3,7 @@ import Switchyard
 import SwitchyardBytes
 import SwitchyardProviderKit
 
-/// What a sign-in gives a device.
+/// The result of a sign-in.
 struct SignedIn: Sendable {
     let user: AuthUser
     let tokens: SessionTokens
@@ -15,9 +15,9 @@ extension SessionTokens {
     }
 }
 
-/// The server's side of signing in.
+/// The server side of signing in.
 extension MockAccounts {
-    /// - Returns: `nil` where the address has to be confirmed first; then a mail was sent.
+    /// - Returns: `nil` if the address must be confirmed first, for which an email was sent.
     func signUp(_ email: String, _ password: Secret) throws(AuthError) -> SignedIn? {
         let email = try MockAccounts.checked(email)
         try MockAccounts.check(password)
@@ -25,7 +25,7 @@ extension MockAccounts {
         let isAsked = asksForConfirmation
         let signedIn: SignedIn? = try change { (state) throws(AuthError) in
             if let known = state.account(withEmail: email) {
-                // The password stays the first one: whoever has the mailbox has not chosen the second.
+                // Keep the first password, since the owner of the mailbox may not have chosen the second.
                 guard isAsked, state.accounts[known]?.awaitsConfirmation == true else { throw .emailInUse }
                 return nil
             }
@@ -40,7 +40,7 @@ extension MockAccounts {
         return signedIn
     }
 
-    /// Nobody learns here whether an account waits.
+    /// Does not reveal whether an account awaits confirmation.
     func resendConfirmation(to email: String) throws(AuthError) {
         let email = try MockAccounts.checked(email)
         let isWaiting = read { state in
@@ -55,9 +55,9 @@ extension MockAccounts {
         deliver(.addressConfirmation, to: email, code: code, id: code, link: link)
     }
 
-    /// Opens a session for the one whose proof this is.
+    /// Starts a session for the owner of the credential.
     ///
-    /// - Parameter present: Who is signed in: an anonymous one who signs in anonymously stays who they are.
+    /// - Parameter present: The current user, who keeps their account if both it and the credential are anonymous.
     func signIn(_ credential: AuthCredential, present: AuthUser?) throws(AuthError) -> SignedIn {
         let now = now()
         return try change { (state) throws(AuthError) in
@@ -90,7 +90,7 @@ extension MockAccounts {
         }
     }
 
-    /// Proves anew whose session it is.
+    /// Authenticates the user of a session again.
     func reauthenticate(_ refreshToken: String, _ credential: AuthCredential) throws(AuthError) {
         let now = now()
         try change { (state) throws(AuthError) in
@@ -110,7 +110,7 @@ extension MockAccounts {
         }
     }
 
-    // MARK: Mail and messages
+    // MARK: Emails and text messages
 
     func sendPhoneCode(to number: String) throws(AuthError) -> PhoneVerification {
         try MockAccounts.check(phoneNumber: number)
@@ -129,7 +129,7 @@ extension MockAccounts {
 
     func sendPasswordReset(to email: String) throws(AuthError) {
         let email = try MockAccounts.checked(email)
-        // Nobody learns here whether there is an account.
+        // Do not reveal whether there is an account.
         guard read({ $0.account(withEmail: email) }) != nil else { return }
         let code = RandomID.make(length: 32)
         deliver(.passwordReset, to: email, code: code, id: code, link: nil)
@@ -152,17 +152,17 @@ extension MockAccounts {
         send(MockMail(kind: kind, recipient: recipient, code: Secret(code), link: link, sentAt: now()))
     }
 
-    /// Makes a code one that is taken for a while.
+    /// Registers a code, which is valid for a limited time.
     func register(_ kind: MockMail.Kind, of recipient: String, code: String, id: String) {
         let end = now().microseconds + lifetime.code.microseconds
         change { $0.codes[id] = Code(kind: kind.rawValue, recipient: recipient, code: code, expiresAt: end) }
     }
 
-    // MARK: Proofs
+    // MARK: Credentials
 
-    /// Whose proof it is.
+    /// The account that a credential belongs to.
     ///
-    /// - Parameter creates: Whether somebody who is not known yet gets an account.
+    /// - Parameter creates: Whether to create an account for an unknown identity.
     func owner(
         of credential: AuthCredential, _ state: inout State, _ now: Timestamp, creates: Bool
     ) throws(AuthError) -> String {
@@ -201,7 +201,7 @@ extension MockAccounts {
         }
     }
 
-    /// What somebody else vouches for.
+    /// The identity that a provider confirms.
     func identity(
         of credential: AuthCredential, _ state: inout State, _ now: Timestamp
     ) throws(AuthError) -> VouchedIdentity {
@@ -252,7 +252,7 @@ extension MockAccounts {
             challenge: SecondFactorChallenge(factors: factors.map(\.factor), session: Secret(session)))
     }
 
-    /// What a session says because of what it began with.
+    /// The claims that the credential adds to the session's tokens.
     private func claims(of credential: AuthCredential, _ state: State) -> MockClaims? {
         guard case .customToken(let token) = credential.kind else { return nil }
         return SignedToken(token, "custom", key: state.key)?.custom
@@ -306,7 +306,7 @@ extension MockAccounts {
     }
 }
 
-/// A person as somebody else vouches for them.
+/// A user's identity, as confirmed by a provider.
 struct VouchedIdentity: Sendable {
     let provider: IdentityProvider
     let subject: String
@@ -330,9 +330,9 @@ extension MockAccounts.State {
         URLQuery(link)["code"].flatMap { codes[$0] }?.kind == MockMail.Kind.addressConfirmation.rawValue
     }
 
-    /// Confirms the address of the account that has it or asks for it.
+    /// Confirms the address of the account that has or requests it.
     ///
-    /// - Returns: Whose it is now.
+    /// - Returns: The ID of that account.
     mutating func confirm(_ address: String) -> String? {
         let id = account(withEmail: address) ?? accounts.first { $0.value.newEmail == address }?.key
         if let id { accounts[id]?.confirm(address) }
@@ -353,7 +353,7 @@ extension MockAccounts.State {
         return account.id
     }
 
-    /// The session, if it is still one.
+    /// The session, if it has not ended.
     func session(_ refreshToken: String, _ now: Timestamp) throws(AuthError) -> MockSession {
         guard let session = sessions[refreshToken], let account = accounts[session.userID] else {
             throw AuthError(.sessionExpired, "The server has ended the session. Sign in again.")
@@ -367,7 +367,7 @@ extension MockAccounts.State {
 
     /// Uses up a code.
     ///
-    /// - Returns: To whom it was sent.
+    /// - Returns: The recipient of the code.
     mutating func take(
         _ id: String, _ code: String, _ kind: MockMail.Kind, _ now: Timestamp
     ) throws(AuthError) -> String {

@@ -3,8 +3,9 @@ public import Switchyard
 import SwitchyardBytes
 import Synchronization
 
-/// The accounts of one project as its server has them, and what happens outside of an app: mails that are read, pages that
-/// are filled in, an administrator's doings.
+/// The accounts on a project's server.
+///
+/// It also simulates what happens outside the app: reading emails, filling in pages, and changes by an administrator.
 ///
 /// ```swift
 /// try await auth.sendPasswordReset(to: "alice@example.com")
@@ -20,7 +21,7 @@ public final class MockAccounts: Sendable {
         var failures = 0
     }
 
-    /// A browser page that was filled in, until its code is exchanged.
+    /// A completed page of a browser sign-in, until its code is exchanged.
     struct Grant: Sendable {
         let provider: IdentityProvider
         let subject: String
@@ -59,13 +60,13 @@ public final class MockAccounts: Sendable {
     let now: @Sendable () -> Timestamp
     let changed = Mutex<(@Sendable () -> Void)?>(nil)
 
-    /// How long what the server hands out is good for.
+    /// How long tokens, sessions and codes are valid.
     public struct Lifetimes: Sendable, Hashable {
         public var accessToken: Duration = .seconds(3600)
-        /// `nil` for sessions that end only by being ended.
+        /// `nil` for sessions that never expire.
         public var session: Duration?
         public var code: Duration = .seconds(600)
-        /// How long ago a person may have proved who they are for changes to password, address and existence.
+        /// How recently a user must have authenticated to change the password or address, or to delete the account.
         public var recentSignIn: Duration = .seconds(300)
     }
 
@@ -76,8 +77,8 @@ public final class MockAccounts: Sendable {
         set { lifetimes.withLock { $0 = newValue } }
     }
 
-    /// Whether a new account lets somebody in only after its address was confirmed, and a new address counts only then: what
-    /// hosted projects begin with. Off by default.
+    /// Whether a new account must confirm its address before it can sign in, and a changed address takes effect only when
+    /// confirmed. Hosted projects require this by default; here it is off.
     ///
     /// ```swift
     /// backend.accounts.asksForConfirmation = true
@@ -89,10 +90,10 @@ public final class MockAccounts: Sendable {
         set { asks.withLock { $0 = newValue } }
     }
 
-    /// Every mail and text message that was sent, oldest first.
+    /// All emails and text messages sent, oldest first.
     public var mails: [MockMail] { outbox.withLock { $0 } }
 
-    /// The newest of `kind` to `recipient`.
+    /// The latest email or text message of `kind` to `recipient`.
     public func mail(_ kind: MockMail.Kind, to recipient: String) -> MockMail? {
         let address = recipient.lowercased()
         return mails.last { $0.kind == kind && $0.recipient == address }
@@ -100,14 +101,14 @@ public final class MockAccounts: Sendable {
 
     public var users: [AuthUser] { state.withLock { $0.accounts.values.map(\.user).sorted { $0.id < $1.id } } }
 
-    // MARK: What happens outside of the app
+    // MARK: Outside the app
 
-    /// A token that the app's own server would sign for this person.
+    /// A custom token for this user, as signed by the app's own server.
     public func customToken(for userID: String) -> Secret {
         SignedToken("custom", ["sub": userID]).secret(key: state.withLock { $0.key })
     }
 
-    /// An identity token as `provider` would issue it; `nonce` is what the app will hand in as raw nonce.
+    /// An identity token as `provider` would issue it; `nonce` is the raw nonce that the app will pass.
     public func identityToken(
         of provider: IdentityProvider, subject: String, email: String?, nonce: String? = nil
     ) -> Secret {
@@ -117,9 +118,9 @@ public final class MockAccounts: Sendable {
         return SignedToken("identity", claims).secret(key: state.withLock { $0.key })
     }
 
-    /// Does what a person does on the page of a browser sign-in: agrees, as the one with this address.
+    /// Completes the page of a browser sign-in: agrees as the user with this address.
     ///
-    /// - Returns: Where the browser comes back to.
+    /// - Returns: The address to which the browser returns.
     public func authorize(_ signIn: BrowserSignIn, as subject: String, email: String?) throws(AuthError) -> URL {
         let query = URLQuery(signIn.url)
         guard let challenge = query["code_challenge"], query["code_challenge_method"] == "S256",
@@ -132,40 +133,40 @@ public final class MockAccounts: Sendable {
         return try URLQuery.url(redirect, ["code": code, "state": stateText])
     }
 
-    /// What the browser comes back with when the person calls it off.
+    /// The address to which the browser returns if the user cancels.
     public func decline(_ signIn: BrowserSignIn) throws(AuthError) -> URL {
         try URLQuery.url(signIn.redirectURL.absoluteString, ["error": "access_denied", "state": signIn.state])
     }
 
-    /// The code that an authenticator app shows for a key; with `stepsAhead`, the one that it will show later.
+    /// The code that an authenticator app shows for a key; with `stepsAhead`, a later one.
     public func oneTimeCode(for sharedKey: Secret, stepsAhead: Int = 0) -> Secret? {
         Base32.decode(sharedKey.reveal()).map {
             Secret(OneTimeCode.code(key: $0, step: OneTimeCode.step(at: now().seconds) + Int64(stepsAhead)))
         }
     }
 
-    /// Marks an address as confirmed by its owner, as the link in a mail does; nobody is signed in by that.
+    /// Confirms an address like the link in an email, but without signing in.
     public func confirmEmail(_ email: String) {
         let address = email.lowercased()
         change { _ = $0.confirm(address) }
     }
 
-    /// Bars an account; its devices learn of it at their next call.
+    /// Disables an account; its devices notice at their next call.
     public func setDisabled(_ isDisabled: Bool, _ userID: AuthUser.ID) {
         change { $0.accounts[userID]?.isDisabled = isDisabled }
     }
 
-    /// Ends every session of an account.
+    /// Ends all sessions of an account.
     public func endSessions(of userID: AuthUser.ID) {
         change { state in state.sessions = state.sessions.filter { $0.value.userID != userID } }
     }
 
-    /// Whether the token was issued here and is still good: what a server of the app's own would ask.
+    /// Whether the token was issued here and is still valid, as a server of the app would check it.
     public func accepts(_ token: AccessToken) -> Bool {
         (try? verify(token.value, checksRevocation: false))?.userID == token.userID
     }
 
-    /// What a token of this project's says, if it is good.
+    /// Verifies a token of this project.
     func verify(_ token: Secret, checksRevocation: Bool) throws(TokenError) -> VerifiedToken {
         let (key, now) = (state.withLock { $0.key }, now())
         guard token.reveal().hasPrefix("mock.") else {
@@ -193,7 +194,7 @@ public final class MockAccounts: Sendable {
             claims: claims.mapValues { .string($0) }.merging(signed.custom.values) { own, _ in own })
     }
 
-    // MARK: For the rest of the mock
+    // MARK: Internal
 
     func read<Result: Sendable>(_ body: (State) -> Result) -> Result { state.withLock { body($0) } }
 
@@ -211,7 +212,7 @@ public final class MockAccounts: Sendable {
 
     func send(_ mail: MockMail) { outbox.withLock { $0.append(mail) } }
 
-    /// In the form in which a proof key and a nonce travel.
+    /// The encoding of proof keys and nonces.
     static func digest(_ text: String) -> String {
         Base64.encode(SHA256.digest(of: text.utf8), alphabet: .url)
     }

@@ -1,24 +1,24 @@
 public import Foundation
 public import Switchyard
 
-/// The administration of a backend's ``MockAccounts``, at once and without a network.
+/// Manages the ``MockAccounts`` of a backend, immediately and without a network.
 ///
 /// ```swift
 /// let admin = MockAdminClient(backend)
 /// let alice = try await admin.create(NewAccount(email: "alice@example.com", password: "long enough"))
 /// ```
-/// What tokens are told to say stands in them under its own name, so names like `sub` and `exp` are refused. A custom token is
-/// good for an hour, a link for as long as ``MockAccounts/Lifetimes/code`` says, and no mail is sent for one. A new password
-/// ends the sessions of its account.
+/// Custom claims appear in tokens under their own names, so names like `sub` and `exp` are refused. A custom token is valid for
+/// an hour, a link for ``MockAccounts/Lifetimes/code``, and no email is sent for a link. A new password ends the sessions of
+/// its account.
 public final class MockAdminClient: AdminClient {
     public let provider: InfrastructureProvider = .mock
     public let capabilities: AdminCapabilities
-    /// The test's hand on this client.
+    /// Scripts and records the calls of this client.
     public let controls: MockControls<AuthError>
     private let backend: MockBackend
     private var server: MockAccounts { backend.accounts }
 
-    /// Everything but hashes of Argon2 and scrypt.
+    /// All capabilities, except for hashes of Argon2 and scrypt.
     public static let everything: AdminCapabilities = {
         var everything = AdminCapabilities()
         everything.endingSessions = true
@@ -31,7 +31,7 @@ public final class MockAdminClient: AdminClient {
     /// - Parameters:
     ///   - backend: The project.
     ///   - network: The connection to it.
-    ///   - capabilities: Fewer than everything, to see how a server does with a provider that has less.
+    ///   - capabilities: The capabilities; reduce them to test a server with a provider that has fewer.
     public init(
         _ backend: MockBackend, network: MockNetwork = MockNetwork(),
         capabilities: AdminCapabilities = MockAdminClient.everything
@@ -43,7 +43,7 @@ public final class MockAdminClient: AdminClient {
             cancelled: .waiterCancelled)
     }
 
-    /// One call: the script, the server, and for what changes something an answer that may get lost.
+    /// Makes one call: the script, the server, and for changes an answer that may be lost.
     private func ask<Answer: Sendable>(
         _ operation: MockOperation<Answer, AuthError>, _ subject: @autoclosure () -> String = "",
         isWriting: Bool = true, _ body: (MockAccounts) throws(AuthError) -> Answer
@@ -62,7 +62,7 @@ public final class MockAdminClient: AdminClient {
         guard isDeclared else { throw .unsupported(operation, by: provider, instead: alternative) }
     }
 
-    // MARK: Looking
+    // MARK: Finding
 
     public func accounts(_ keys: [AccountKey]) async throws(AuthError) -> [ManagedAccount?] {
         try await ask(.findAccounts, "\(keys.count)", isWriting: false) { server in server.accounts(keys) }
@@ -96,7 +96,7 @@ public final class MockAdminClient: AdminClient {
         }
     }
 
-    // MARK: What not every provider has
+    // MARK: Optional features
 
     public func endSessions(of id: AuthUser.ID) async throws(AuthError) {
         try require(

@@ -1,7 +1,7 @@
 public import Switchyard
 import SwitchyardProviderKit
 
-/// What a signed-in person does with their account.
+/// Changes to the account of the signed-in user.
 extension MockAuthClient {
     @discardableResult
     public func link(_ credential: AuthCredential) async throws(AuthError) -> AuthUser {
@@ -76,7 +76,7 @@ extension MockAuthClient {
         try await engine.end(SignOut(.accountDeleted, wipesLocalData: true), session)
     }
 
-    /// A change of the account, and of the user as this device knows them.
+    /// Changes the account, and the user known to this device.
     private func change(
         _ operation: MockOperation<AuthUser, AuthError>, _ subject: String = "",
         _ body: (MockAccounts, String) throws(AuthError) -> AuthUser
@@ -100,7 +100,7 @@ extension MockAuthClient {
         return session
     }
 
-    /// What the server says; if that is the end of the session, this device notes it.
+    /// The server's answer. Ends the session on this device if it is over.
     private func answer<Answer>(
         _ session: AuthSession, _ body: (MockAccounts, String) throws(AuthError) -> Answer
     ) async throws(AuthError) -> Answer {

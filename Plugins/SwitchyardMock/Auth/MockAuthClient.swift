@@ -4,14 +4,14 @@ import SwitchyardBytes
 import SwitchyardProviderKit
 import Synchronization
 
-/// Accounts and sessions against the ``MockAccounts`` of a backend: every way to sign in, end to end, without a network.
+/// Accounts and sessions in the ``MockAccounts`` of a backend, with every way to sign in, without a network.
 ///
-/// The session outlasts the client in its ``MockSessionStore``. Access tokens are refreshed one at a time; a refresh
-/// belongs to the session that it was begun for. All of that is the session engine's work, as with every provider.
+/// The session is kept in a ``MockSessionStore`` and outlives the client. Access tokens are refreshed one at a time, each for
+/// the session that started the refresh. All of this is done by the session engine that every provider uses.
 public final class MockAuthClient: AuthClient {
     public let provider: InfrastructureProvider = .mock
     public let capabilities: AuthCapabilities
-    /// The test's hand on this client.
+    /// Scripts and records the calls of this client.
     public let controls: MockControls<AuthError>
 
     private let backend: MockBackend
@@ -23,8 +23,8 @@ public final class MockAuthClient: AuthClient {
     /// - Parameters:
     ///   - backend: The project; a new one without accounts by default.
     ///   - network: The device's connection, shared with its other clients.
-    ///   - store: Where the device keeps its session.
-    ///   - capabilities: Fewer than everything, to see how an app does with a provider that has less.
+    ///   - store: The device's saved session.
+    ///   - capabilities: The capabilities; reduce them to test an app with a provider that has fewer.
     public convenience init(
         _ backend: MockBackend = MockBackend(), network: MockNetwork = MockNetwork(),
         store: MockSessionStore = MockSessionStore(), capabilities: AuthCapabilities = .all
@@ -41,14 +41,14 @@ public final class MockAuthClient: AuthClient {
             network: network, unavailable: AuthError(.unavailable, "The mock's network is off."),
             cancelled: AuthError(.cancelled, "The call was cancelled."))
         let server = backend.accounts
-        // A token that runs out within a minute is not worth handing out.
+        // A token that expires within a minute is refreshed before it is used.
         let engine = SessionEngine(
             policy: SessionMachine.Policy(early: .seconds(60), late: .seconds(60)), store: store, clock: network.clock,
             now: server.now, report: report
         ) { session in await MockAuthClient.refresh(session, server, controls) }
         self.controls = controls
         self.engine = engine
-        // Whoever listens learns at once what an unlocked device reveals.
+        // When the device is unlocked, listeners immediately get the state.
         lockChange = Once(
             store.onLockChange { [weak engine] in if let engine { Task { await engine.state } } })
     }
@@ -85,7 +85,7 @@ public final class MockAuthClient: AuthClient {
 
     public func authStateStream() -> SnapshotStream<AuthState, Never> {
         SnapshotStream { [engine] continuation in
-            // The store is looked at first: nobody has to be told that nothing is known yet.
+            // Read the store first, so that listeners do not start with an unknown state.
             let task = Task {
                 _ = await engine.state
                 for await state in engine.stateStream { continuation.yield(state) }
@@ -95,7 +95,7 @@ public final class MockAuthClient: AuthClient {
         }
     }
 
-    /// How many streams of states are open.
+    /// The number of open streams of states.
     public var listenerCount: Int { engine.listenerCount }
 
     // MARK: Signing in
@@ -135,7 +135,7 @@ public final class MockAuthClient: AuthClient {
         return try await enter(.answerChallenge) { (server) throws(AuthError) in try server.answer(challenge, answer) }
     }
 
-    /// One way in: the script, the server, then the new session takes the place of the old.
+    /// Signs in: the script, then the server, then the new session replaces the old one.
     private func enter(
         _ operation: MockOperation<AuthUser, AuthError>, _ subject: String = "",
         _ body: (MockAccounts) throws(AuthError) -> SignedIn
@@ -203,7 +203,7 @@ public final class MockAuthClient: AuthClient {
         try controls.leave()
     }
 
-    // MARK: Life
+    // MARK: Session
 
     public func accessToken(refreshing: Bool) async throws(AuthError) -> AccessToken {
         try await engine.accessToken(refreshing: refreshing)
@@ -220,10 +220,10 @@ public final class MockAuthClient: AuthClient {
             isReached = try await controls.enter(.signOut, "\(scope)", needsNetwork: true) == nil
             try controls.leave()
         } catch {
-            // Leaving this device needs nobody's consent; the others can only be reached through the server.
+            // Signing out of this device needs no permission; the others can be reached only through the server.
             if scope != .local || error.code != .unavailable { failure = error }
         }
-        // The device first: what the server says meanwhile of a session that is being left is no news.
+        // The device first, so that the server's answers about the ending session have no effect.
         if scope != .others, failure == nil { try await engine.end(end, session) }
         if isReached, let token = session.tokens?.refresh { server.end(token.reveal(), scope) }
         if let failure { throw failure }
@@ -234,7 +234,7 @@ public final class MockAuthClient: AuthClient {
         tenant?.leave()
     }
 
-    // MARK: What is declared
+    // MARK: Capabilities
 
     func require(_ capability: KeyPath<AuthCapabilities, Bool>, _ operation: String) throws(AuthError) {
         guard capabilities[keyPath: capability] else {

@@ -1,16 +1,16 @@
 import Switchyard
 import SwitchyardBytes
 
-/// What the project has told tokens to say: values as JSON has them, kept as text in which whole numbers and others differ.
+/// Custom claims of tokens: JSON values, stored as text that distinguishes integers from other numbers.
 struct MockClaims: Sendable, Hashable {
     let values: [String: DocumentValue]
 
-    /// What tokens of the mock say by themselves, and what tokens mostly mean by these names.
+    /// The claims of the mock's own tokens, and names with a common meaning in tokens.
     private static let reserved: Set<String> = ["sub", "exp", "jti", "iss", "aud", "iat", "nbf", "kind"]
 
     init() { values = [:] }
 
-    /// - Throws: `.invalidArgument` for a reserved name, and for a value that JSON does not have.
+    /// - Throws: `.invalidArgument` for a reserved name, and for a value without a JSON form.
     init(checking values: [String: DocumentValue]) throws(AuthError) {
         if let name = values.keys.first(where: { MockClaims.reserved.contains($0) }) {
             throw AuthError(.invalidArgument, "Every token says “\(name)” already. Choose another name for the claim.")
@@ -39,7 +39,7 @@ struct MockClaims: Sendable, Hashable {
 
     var json: JSON { DocumentCoding.json(DocumentData(values.map { ($0.key, $0.value) })) }
 
-    /// These, with those of `others` in place of what has the same name.
+    /// These claims, overridden by those of `others` with the same name.
     func merging(_ others: MockClaims?) -> MockClaims {
         MockClaims(values: values.merging(others?.values ?? [:]) { _, other in other })
     }

@@ -1,24 +1,24 @@
 public import Foundation
 public import Switchyard
 
-/// A mail or a text message that the mock sent: what a person would find in their inbox.
+/// An email or text message sent by the mock.
 public struct MockMail: Sendable, CustomStringConvertible {
     public enum Kind: String, Sendable, Hashable {
         case signInLink, passwordReset
-        /// For a new account's address, or a new one of an account; its link signs in.
+        /// For the address of a new account, or a changed one; its link signs in.
         case addressConfirmation
-        /// A code sent to a telephone.
+        /// A code sent to a phone.
         case phoneCode
     }
 
     public let kind: Kind
-    /// The address, or the telephone number.
+    /// The email address or phone number.
     public let recipient: String
     public let code: Secret
-    /// What a person would tap on, where the mail has a link.
+    /// The link to tap, if the email has one.
     public let link: URL?
     public let sentAt: Timestamp
 
-    /// The kind only: addresses and codes stay out of logs.
+    /// Only the kind, since addresses and codes must not be logged.
     public var description: String { "MockMail(\(kind.rawValue))" }
 }

@@ -3,18 +3,18 @@ import SwitchyardBytes
 package import SwitchyardProviderKit
 import Synchronization
 
-/// Where a device keeps its session, so that the next client on the device finds it: in memory, or in a file.
+/// The saved session of a device, for the next client on the device: in memory, or in a file.
 public final class MockSessionStore: Sendable {
     private let kept: any SessionStore
     private let locked = Mutex(false)
     private let unlocking = Broadcast<@Sendable () -> Void>()
 
-    /// In memory: outlasts clients, not the process.
+    /// Creates a store in memory, which outlives clients but not the process.
     public convenience init() { self.init(MemorySessionStore()) }
 
     init(_ kept: any SessionStore) { self.kept = kept }
 
-    /// Whether the device protects the session right now, as before its first unlock.
+    /// Whether the device protects the session at the moment, as before its first unlock.
     public var isLocked: Bool {
         get { locked.withLock { $0 } }
         set {
@@ -23,13 +23,13 @@ public final class MockSessionStore: Sendable {
         }
     }
 
-    /// Makes a sign-in the session of whatever client is made on this store.
+    /// Saves a sign-in as the session of the next client with this store.
     func begin(_ signedIn: SignedIn) {
         let session = AuthSession(id: RandomID.make(), user: signedIn.user, tokens: signedIn.tokens)
         _ = kept.apply(SessionChange(.begin(session), in: nil))
     }
 
-    /// - Returns: What ends it.
+    /// - Returns: A closure that removes the listener.
     func onLockChange(_ listener: @escaping @Sendable () -> Void) -> @Sendable () -> Void { unlocking.add(listener) }
 }
 

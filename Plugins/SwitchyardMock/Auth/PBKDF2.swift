@@ -1,6 +1,6 @@
 import SwitchyardBytes
 
-/// RFC 8018's slow way from a password to a key, over HMAC with SHA-256.
+/// Derives a key from a password slowly, as in RFC 8018, with HMAC-SHA-256.
 enum PBKDF2 {
     static func key(_ password: [UInt8], salt: [UInt8], rounds: Int, length: Int) -> [UInt8] {
         let keyed = HMACSHA256(key: password)

@@ -1,12 +1,12 @@
 import Switchyard
 import SwitchyardBytes
 
-/// Claims with a signature: what the mock's servers hand out as access, custom and identity tokens.
+/// Signed claims: the access, custom and identity tokens of the mock's servers.
 struct SignedToken: Sendable {
     let kind: String
     /// Text by name. Never a password.
     let claims: [String: String]
-    /// What the project has told tokens to say.
+    /// The custom claims.
     let custom: MockClaims
 
     init(_ kind: String, _ claims: [String: String], custom: MockClaims = MockClaims()) {
@@ -24,7 +24,7 @@ struct SignedToken: Sendable {
         return Secret("mock.\(body).\(signature)")
     }
 
-    /// `nil` for anything that was not signed with `key` for this kind of use.
+    /// `nil` unless the token was signed with `key` for this kind.
     init?(_ secret: Secret, _ kind: String, key: [UInt8]) {
         let parts = secret.reveal().split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3, parts[0] == "mock",

@@ -3,7 +3,7 @@ public import Switchyard
 
 /// The operations of ``MockFileStorageClient`` that a script can answer or make fail.
 extension MockOperation where Failure == FileStorageError, Answer == FileMetadata {
-    /// Each part of an upload is a call of its own.
+    /// Each part of an upload is a separate call.
     public static var uploadPart: Self { Self("upload part") }
     public static var metadata: Self { Self("metadata") }
     public static var updateMetadata: Self { Self("update metadata") }
@@ -12,7 +12,7 @@ extension MockOperation where Failure == FileStorageError, Answer == FileMetadat
 }
 extension MockOperation where Failure == FileStorageError, Answer == Data {
     public static var data: Self { Self("data") }
-    /// Each part of a download is a call of its own.
+    /// Each part of a download is a separate call.
     public static var downloadPart: Self { Self("download part") }
 }
 extension MockOperation where Failure == FileStorageError, Answer == FileList {

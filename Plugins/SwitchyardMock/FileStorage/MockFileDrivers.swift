@@ -3,16 +3,16 @@ import Switchyard
 import SwitchyardProviderKit
 import Synchronization
 
-/// The calls of one upload, against the ``MockFiles`` of a backend.
+/// The calls of one upload to the ``MockFiles`` of a backend.
 final class MockUploadDriver: UploadDriver {
     private let server: MockFiles
     private let controls: MockControls<FileStorageError>
     private let path: FilePath
     private let options: UploadOptions
     private let owner: String
-    /// How many bytes a file may have.
+    /// The maximum size of a file in bytes.
     private let limit: Int64?
-    /// The server forgets an upload that is complete, and its answer may not have been heard.
+    /// The stored file, since the server forgets a completed upload, whose answer may have been lost.
     private let finished = Mutex<StoredFile?>(nil)
 
     init(
@@ -57,7 +57,7 @@ final class MockUploadDriver: UploadDriver {
         return .active(offset: Int64(upload.contents.count))
     }
 
-    /// For what has no bytes at all.
+    /// Stores an empty file.
     func store(
         _ bytes: UploadBytes, progress: @escaping @Sendable (Int64) -> Void
     ) async throws(FileStorageError) -> StoredFile {
@@ -70,10 +70,10 @@ final class MockUploadDriver: UploadDriver {
     func abandon(_ session: UploadSession) async { server.abandonUpload(session.address) }
 }
 
-/// The call that downloads are made of.
+/// The calls of one download.
 struct MockDownloadDriver: DownloadDriver {
     let server: MockFiles
-    /// `nil` where the server has been reached already: then no part is a call of its own.
+    /// `nil` if the server has been reached already, so that parts are not separate calls.
     let controls: MockControls<FileStorageError>?
     let partSize: Int
 

@@ -2,15 +2,16 @@ public import Foundation
 public import Switchyard
 import SwitchyardProviderKit
 
-/// Files in memory, against the ``MockFiles`` of a backend, moved in parts so that progress, pauses and interruptions can
-/// be seen.
+/// Files in memory, in the ``MockFiles`` of a backend.
 ///
-/// Transfers are the transfer engine's work, as with every provider, but nothing is tried again: what a script lets fail
-/// is what the app under test is to see. An upload of a file that failed for the moment can be resumed.
+/// They are transferred in parts, so that progress, pauses and interruptions are visible.
+///
+/// Transfers use the same engine as every provider, but without retries, so that the app under test sees each scripted failure.
+/// A file upload that failed temporarily can be resumed.
 public final class MockFileStorageClient: FileStorageClient {
     public let provider: InfrastructureProvider = .mock
     public let capabilities: FileStorageCapabilities
-    /// The test's hand on this client.
+    /// Scripts and records the calls of this client.
     public let controls: MockControls<FileStorageError>
 
     private let backend: MockBackend
@@ -18,15 +19,15 @@ public final class MockFileStorageClient: FileStorageClient {
     let desk: TransferDesk
     let partSize: Int
     private let tenant: MockTenant?
-    /// Says whose uploads are noted; `nil` for a client that works for nobody in particular.
+    /// Determines whose uploads are recorded; `nil` for a client without a user.
     private let auth: (any AuthClient)?
 
     /// - Parameters:
     ///   - backend: The project; a new one without files by default.
     ///   - network: The device's connection, shared with its other clients.
-    ///   - store: Where the device notes its interrupted uploads.
-    ///   - capabilities: Fewer than everything, to see how an app does with a provider that has less.
-    ///   - partSize: How many bytes move at once.
+    ///   - store: The device's records of interrupted uploads.
+    ///   - capabilities: The capabilities; reduce them to test an app with a provider that has fewer.
+    ///   - partSize: The number of bytes transferred at once.
     public convenience init(
         _ backend: MockBackend = MockBackend(), network: MockNetwork = MockNetwork(),
         store: MockUploadStore = MockUploadStore(), capabilities: FileStorageCapabilities = .all,
@@ -163,9 +164,9 @@ public final class MockFileStorageClient: FileStorageClient {
         }
     }
 
-    // MARK: Life
+    // MARK: Lifecycle
 
-    /// - Throws: `.unauthenticated` (retryable) while nobody can tell.
+    /// - Throws: `.unauthenticated` (retryable) while the user is unknown.
     func owner() async throws(FileStorageError) -> String {
         guard let auth else { return UploadSession.nobody }
         let state = await auth.state

@@ -3,19 +3,19 @@ public import Switchyard
 import SwitchyardBytes
 import Synchronization
 
-/// The files of one project as its server has them.
+/// The files on a project's server.
 public final class MockFiles: Sendable {
     struct Stored: Sendable {
         var metadata: FileMetadata
         var contents: Data
     }
 
-    /// An upload that has begun.
+    /// An upload in progress.
     struct Upload: Sendable {
         let path: FilePath
         let options: UploadOptions
         var contents = Data()
-        /// The lengths of the parts in which the contents arrived.
+        /// The lengths of the parts received.
         var parts: [Int] = []
     }
 
@@ -40,7 +40,7 @@ public final class MockFiles: Sendable {
     /// The paths of all files, sorted.
     public var paths: [FilePath] { state.withLock { $0.files.keys.sorted() } }
 
-    /// What anybody gets who opens an address: the contents, or `nil` once it has expired or the file is gone.
+    /// The contents that anyone gets from an address, or `nil` once it has expired or the file is gone.
     public func contents(of address: URL) -> Data? {
         guard let token = URLQuery(address)["token"] else { return nil }
         let now = now()
@@ -50,7 +50,7 @@ public final class MockFiles: Sendable {
         }
     }
 
-    /// Forgets the uploads that have not been finished, as servers do after some days.
+    /// Forgets unfinished uploads, as servers do after some days.
     public func forgetUploads() { change { $0.uploads = [:] } }
 
     func read<Result: Sendable>(_ body: (State) -> Result) -> Result { state.withLock { body($0) } }
@@ -78,7 +78,8 @@ public final class MockFiles: Sendable {
         }
     }
 
-    /// - Returns: How many bytes the server has now; `nil`, and nothing is taken, if the part does not fit to them.
+    /// - Returns: The number of bytes that the server has now; `nil`, without accepting anything, if the part does not follow
+    ///   them.
     func append(_ part: Data, at offset: Int64, to id: String) throws(FileStorageError) -> Int64? {
         try change { (state) throws(FileStorageError) in
             guard let upload = state.uploads[id] else { throw .uploadForgotten }
@@ -107,7 +108,7 @@ public final class MockFiles: Sendable {
         }
     }
 
-    /// Everything at once.
+    /// Stores a file in one step.
     func store(_ contents: Data, at path: FilePath, _ options: UploadOptions) throws(FileStorageError) -> FileMetadata {
         let id = try beginUpload(to: path, options)
         _ = try append(contents, at: 0, to: id)
@@ -174,7 +175,7 @@ public final class MockFiles: Sendable {
         }
     }
 
-    /// One page of what lies directly in `folder`.
+    /// One page of the entries directly in `folder`.
     func list(_ folder: FilePath?, pageSize: Int, page: String?) -> FileList {
         let prefix = folder.map { $0.rawValue + "/" } ?? ""
         let files = read { $0.files.mapValues(\.metadata) }
@@ -182,7 +183,7 @@ public final class MockFiles: Sendable {
         for path in files.keys where path.rawValue.utf8.starts(with: prefix.utf8) {
             let rest = path.rawValue.utf8.dropFirst(prefix.utf8.count)
             let name = rest.prefix { $0 != UInt8(ascii: "/") }
-            // A folder is told from a file of the same name by its slash.
+            // A folder is distinguished by its slash from a file of the same name.
             entries.insert(FilePath(unchecked: prefix + String(Substring(name)) + (name.count < rest.count ? "/" : "")))
         }
         let after = page.map { FilePath(unchecked: $0) }

@@ -8,7 +8,7 @@ extension MockOperation where Failure == MessagingError, Answer == MessagingPerm
     public static var requestPermission: Self { Self("request permission") }
 }
 extension MockOperation where Failure == MessagingError, Answer == String {
-    /// One for each message, also of those that are sent together. Of a ``MockMessageSender``.
+    /// One per message, also for messages sent together. For ``MockMessageSender``.
     public static var sendMessage: Self { Self("send message") }
 }
 extension MockOperation where Failure == MessagingError, Answer == Bool {

@@ -1,6 +1,6 @@
 public import Switchyard
 
-/// The sender of a project's server, at once and without a network. What it has sent is in ``MockMessages/sent``.
+/// Sends messages like a project's server, immediately and without a network. See ``MockMessages/sent`` for the messages sent.
 ///
 /// ```swift
 /// let sender = MockMessageSender(backend)
@@ -8,7 +8,7 @@ public import Switchyard
 /// ```
 public final class MockMessageSender: MessageSender {
     public let provider: InfrastructureProvider = .mock
-    /// The test's hand on this sender.
+    /// Scripts and records the calls of this sender.
     public let controls: MockControls<MessagingError>
     private let server: MockMessages
 
@@ -19,7 +19,7 @@ public final class MockMessageSender: MessageSender {
             cancelled: MessagingError(.cancelled, "The call was cancelled."))
     }
 
-    /// - Returns: The ID with which the message arrives.
+    /// - Returns: The ID of the received message.
     @discardableResult
     public func send(_ message: OutgoingMessage) async throws(MessagingError) -> String {
         guard !Task.isCancelled else { throw MessagingError(.cancelled, "The call was cancelled.") }

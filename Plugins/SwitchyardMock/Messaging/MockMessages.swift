@@ -3,24 +3,24 @@ public import Switchyard
 import SwitchyardBytes
 import Synchronization
 
-/// The server that sends messages to installations, and remembers what it sent.
+/// The server that sends messages to installations, and records them.
 ///
 /// ```swift
 /// try await messaging.subscribe(to: "news")
 /// backend.messages.send(title: "Hello", to: "news")
 /// ```
 public final class MockMessages: Sendable {
-    /// An installation as the server knows it.
+    /// An installation, as stored on the server.
     struct Installation: Sendable {
         var topics: Set<MessagingTopic> = []
-        /// Messages for an installation that is not reachable.
+        /// Messages for an unreachable installation.
         var waiting: [RemoteMessage] = []
         var receiver: (@Sendable (RemoteMessage) -> Bool)?
-        /// How often what waits was fetched.
+        /// How often the waiting messages were fetched.
         var fetches = 0
     }
 
-    /// Where a message goes, as it was when that was decided.
+    /// The destination of a message at the time it was chosen.
     private struct Destination {
         let token: String
         let receiver: (@Sendable (RemoteMessage) -> Bool)?
@@ -39,16 +39,16 @@ public final class MockMessages: Sendable {
         var version = 0
     }
     private let state = Mutex(State())
-    /// Told when installations, their topics or what waits for them changed.
+    /// Called when installations, their topics or their waiting messages have changed.
     let changed = Mutex<(@Sendable () -> Void)?>(nil)
     private let now: @Sendable () -> Timestamp
 
     init(now: @escaping @Sendable () -> Timestamp) { self.now = now }
 
-    /// Every message that was sent, oldest first.
+    /// All messages sent, oldest first.
     public var sent: [RemoteMessage] { state.withLock { $0.sent } }
 
-    /// Who is subscribed to `topic`.
+    /// The installations subscribed to `topic`.
     public func subscribers(of topic: MessagingTopic) -> [MessagingToken] {
         state.withLock { state in
             state.installations.filter { $0.value.topics.contains(topic) }.keys.sorted()
@@ -56,7 +56,7 @@ public final class MockMessages: Sendable {
         }
     }
 
-    /// Sends to everybody who is subscribed.
+    /// Sends to all subscribers of a topic.
     @discardableResult
     public func send(
         title: String? = nil, body: String? = nil, data: [String: String] = [:], to topic: MessagingTopic
@@ -67,7 +67,7 @@ public final class MockMessages: Sendable {
         return message
     }
 
-    /// Sends to everybody whose topics meet `condition`.
+    /// Sends to all installations whose topics meet `condition`.
     @discardableResult
     public func send(
         title: String? = nil, body: String? = nil, data: [String: String] = [:], to condition: MessagingCondition
@@ -79,7 +79,7 @@ public final class MockMessages: Sendable {
 
     /// Sends to one installation.
     ///
-    /// - Throws: `.unregistered` if the token is not one, or no longer.
+    /// - Throws: `.unregistered` if the token is unknown or no longer valid.
     @discardableResult
     public func send(
         title: String? = nil, body: String? = nil, data: [String: String] = [:], to token: MessagingToken
@@ -93,7 +93,7 @@ public final class MockMessages: Sendable {
         return message
     }
 
-    /// The same message as a platform's push service would hand it to the app.
+    /// The message as a platform's push service would pass it to the app.
     public func payload(of message: RemoteMessage, wasOpened: Bool = false) -> RemotePayload {
         var object = JSONObject([(key: "id", value: JSON.string(message.id))])
         object["title"] = message.title.map { .string($0) }
@@ -123,7 +123,7 @@ public final class MockMessages: Sendable {
             sentAt: object["sentAt"]?.int64.map { Timestamp(microseconds: $0) }, wasOpened: payload.wasOpened)
     }
 
-    // MARK: Keeping
+    // MARK: Persistence
 
     var installations: (version: Int, [String: Installation]) { state.withLock { ($0.version, $0.installations) } }
 
@@ -144,7 +144,7 @@ public final class MockMessages: Sendable {
 
     // MARK: For clients
 
-    /// - Parameter receiver: Takes a message, or says that it cannot now: then it waits.
+    /// - Parameter receiver: Receives a message, or returns `false` if it cannot now, so that the message waits.
     func register(_ token: String, _ receiver: @escaping @Sendable (RemoteMessage) -> Bool) {
         change { $0.installations[token, default: Installation()].receiver = receiver }
         flush(token)
@@ -166,9 +166,9 @@ public final class MockMessages: Sendable {
         }
     }
 
-    /// Hands over what waits for an installation.
+    /// Delivers the waiting messages of an installation.
     func flush(_ token: String) {
-        // Counted in any case: a message that is on its way into the queue is fetched by whoever puts it there.
+        // Count every fetch: a message being queued right now is then delivered by the code that queues it.
         let isEmpty = state.withLock { state in
             state.installations[token]?.fetches += 1
             return state.installations[token]?.waiting.isEmpty ?? true
@@ -198,7 +198,7 @@ public final class MockMessages: Sendable {
             state.installations[token]?.waiting.append(message)
             return state.installations[token].map { $0.fetches != destination.fetches } ?? false
         }
-        // Somebody came for what waits before this did.
+        // A fetch ran before the message was queued.
         if wasFetched { flush(token) }
     }
 }

@@ -3,14 +3,14 @@ import SwitchyardBytes
 import SwitchyardProviderKit
 import Synchronization
 
-/// Messages from the ``MockMessages`` of a backend to this installation.
+/// Delivers messages of a backend's ``MockMessages`` to this installation.
 ///
-/// What arrives while nobody listens waits for the first who does, as long as the same person uses the device; what was
-/// sent while the network was off arrives when it is back.
+/// A message without a listener waits for the first one, as long as the same user uses the device. Messages sent while the
+/// network was off arrive when it is back.
 public final class MockMessagingClient: MessagingClient {
     public let provider: InfrastructureProvider = .mock
     public let capabilities: MessagingCapabilities
-    /// The test's hand on this client.
+    /// Scripts and records the calls of this client.
     public let controls: MockControls<MessagingError>
 
     private struct State {
@@ -35,9 +35,9 @@ public final class MockMessagingClient: MessagingClient {
             backend, network: network, capabilities: capabilities, token: nil, file: nil, tenant: nil, auth: nil)
     }
 
-    /// An installation that keeps its token in `file` over restarts.
+    /// Creates an installation that stores its token in `file`, across restarts.
     ///
-    /// - Throws: `.localStore` if the file is damaged; it has been set aside then.
+    /// - Throws: `.localStore` if the file is damaged; it has then been set aside.
     convenience init(
         _ backend: MockBackend, network: MockNetwork, file: MockFile?, tenant: MockTenant?, auth: (any AuthClient)?
     ) throws(InfrastructureError) {
@@ -80,13 +80,13 @@ public final class MockMessagingClient: MessagingClient {
 
     deinit { reachability.withLock { $0 }?.run() }
 
-    /// What a person will answer when asked; granted by default.
+    /// The user's answer to a permission request; granted by default.
     public var permissionAnswer: MessagingPermission {
         get { state.withLock { $0.answer } }
         set { state.withLock { $0.answer = newValue } }
     }
 
-    /// How many streams are open.
+    /// The number of open streams.
     public var listenerCount: Int { hub.listenerCount }
 
     // MARK: Permission and token
@@ -178,7 +178,7 @@ public final class MockMessagingClient: MessagingClient {
         return message
     }
 
-    // MARK: Inside
+    // MARK: Internal
 
     private func connect(_ token: MessagingToken) {
         server.register(token.value.reveal()) { [weak self] message in
@@ -188,7 +188,7 @@ public final class MockMessagingClient: MessagingClient {
     }
 
     private func keep(_ token: MessagingToken?) {
-        // A token that cannot be kept is asked for anew after the restart.
+        // A token that cannot be saved is requested again after a restart.
         try? file?.encode(token?.value.reveal())
     }
 

@@ -2,9 +2,9 @@ import Foundation
 import Switchyard
 import SwitchyardBytes
 
-/// Documents and writes as JSON, exact in both directions. `nil` from a reading function: not written by this.
+/// Documents and writes as JSON, without loss. Reading functions return `nil` for any other JSON.
 ///
-/// Null, booleans, integers, text and arrays stand as they are; every other value is an object with one short key.
+/// Null, booleans, integers, text and arrays are written directly; every other value is an object with one short key.
 enum DocumentCoding {
     static func json(_ value: DocumentValue) -> JSON {
         switch value {
@@ -94,7 +94,7 @@ enum DocumentCoding {
         ]
     }
 
-    /// A document of a cache, which may also know that there is none.
+    /// A document of a cache, which may be known to be missing.
     static func knownDocument(_ json: JSON) -> DocumentSnapshot? {
         guard json["data"]?.isNull == true else { return document(json) }
         return json["path"]?.string.flatMap { try? StoragePath(validating: $0) }.map { .missing($0) }

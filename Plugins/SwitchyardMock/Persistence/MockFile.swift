@@ -2,10 +2,10 @@ import Foundation
 import Switchyard
 import SwitchyardBytes
 
-/// One file of a mock's folder: written whole or not at all, and checked when it is read.
+/// A file in a mock's folder, written atomically and verified when read.
 ///
-/// The first line names the format and a checksum, the rest is JSON. A file that does not fit its checksum is set aside
-/// under another name and reported, never overwritten.
+/// The first line contains the format and a checksum, the rest is JSON. A file with a wrong checksum is renamed and reported,
+/// never overwritten.
 struct MockFile: Sendable {
     enum Failure: Error, CustomStringConvertible {
         case unwritable(String)
@@ -69,7 +69,7 @@ struct MockFile: Sendable {
         try write([UInt8](data))
     }
 
-    /// Gives a damaged file another name, so that nothing is lost and nothing overwritten.
+    /// Renames a damaged file, without overwriting another one.
     func setAside() -> Failure {
         var number = 1
         var place = url.appendingPathExtension("damaged")

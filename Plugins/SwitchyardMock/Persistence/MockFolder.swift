@@ -3,13 +3,13 @@ import Switchyard
 import SwitchyardBytes
 import SwitchyardProviderKit
 
-/// Where a backend keeps its contents: one checked file for each service, and one for each stored file.
+/// The folder of a backend: one verified file for each service, and one for each stored file.
 struct MockFolder: Sendable {
     let url: URL
-    /// The hold of one backend on its folder.
+    /// The backend's lock on its folder.
     let lock: FileLock
 
-    /// - Throws: `.localStore` if the folder cannot be made or written; `.locked` while it is somebody else's.
+    /// - Throws: `.localStore` if the folder cannot be created or written; `.locked` while another backend uses it.
     init(_ url: URL) throws(InfrastructureError) {
         self.url = url
         do { try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true) } catch {
@@ -28,7 +28,7 @@ struct MockFolder: Sendable {
         do {
             try FileManager.default.createDirectory(
                 at: url.appendingPathComponent("contents", isDirectory: true), withIntermediateDirectories: true)
-            // Found out now, before anything depends on it.
+            // Check now, before anything depends on it.
             let probe = url.appendingPathComponent("probe", isDirectory: false)
             try Data().write(to: probe)
             try FileManager.default.removeItem(at: probe)
@@ -61,7 +61,7 @@ struct MockFolder: Sendable {
         }
     }
 
-    /// Removes what no file needs any more.
+    /// Removes the contents that no file uses anymore.
     func keepContents(_ names: Set<String>) {
         let all = (try? FileManager.default.contentsOfDirectory(atPath: contents("").path)) ?? []
         for name in all where !names.contains(name) { try? FileManager.default.removeItem(at: contents(name)) }

@@ -3,8 +3,8 @@ import Switchyard
 import SwitchyardBytes
 import Synchronization
 
-/// Brings a backend's contents to its folder and back. Each file is written whole; several changes that wait for the same
-/// file are written once.
+/// Saves and restores a backend's contents. Files are written completely; several pending changes of the same file are written
+/// once.
 final class MockKeeper: Sendable {
     private struct Saved {
         var documents = 0
@@ -42,7 +42,7 @@ final class MockKeeper: Sendable {
         try loadMessages()
     }
 
-    /// Waits for what is being written, and lets go of the folder.
+    /// Waits for current writes, and releases the folder.
     func close() { saved.withLock { _ in folder.lock.release() } }
 
     // MARK: Documents
@@ -111,7 +111,7 @@ final class MockKeeper: Sendable {
             do throws(MockFile.Failure) {
                 try folder.file(name).write(json.bytes())
             } catch {
-                // Only what is written is saved; what changes meanwhile says so itself.
+                // The write failed, so the queue is still unsaved.
                 database.withState { _ in device.queue.isSaved = false }
                 throw error
             }
@@ -132,7 +132,7 @@ final class MockKeeper: Sendable {
         }
     }
 
-    /// Written when a device leaves or goes offline, not with every read.
+    /// Saved when a device is shut down or goes offline, not after every read.
     func saveCache(of device: MockDevice) {
         keep { (_) throws(MockFile.Failure) in
             let kept = database.withState { _ -> (String, DocumentTable)? in
@@ -204,7 +204,7 @@ final class MockKeeper: Sendable {
             let cacheControl: String?
             let custom: [String: String]
             let replacesExisting: Bool
-            /// The lengths of the parts that have arrived.
+            /// The lengths of the parts received.
             let parts: [Int]
         }
         struct Address: Codable {
@@ -276,7 +276,7 @@ final class MockKeeper: Sendable {
                 }
             }
             try folder.file("files").encode(kept(state))
-            // Only now, when nothing points to them any more.
+            // Delete them only now that nothing refers to them.
             if !saved.parts.subtracting(names).isEmpty || saved.files == 0 { folder.keepContents(names) }
             saved.parts = names
             saved.files = state.version
@@ -356,7 +356,7 @@ final class MockKeeper: Sendable {
 
     private func keep(_ body: (inout Saved) throws(MockFile.Failure) -> Void) {
         let failure = saved.withLock { saved -> MockFile.Failure? in
-            // Somebody else's by now.
+            // Another backend may use the folder by now.
             guard folder.lock.isHeld else { return nil }
             do throws(MockFile.Failure) {
                 try body(&saved)

@@ -1,7 +1,7 @@
 import Switchyard
 import SwitchyardBytes
 
-/// Writes that wait, as JSON.
+/// Queued writes as JSON.
 enum WriteCoding {
     static func json(_ batch: WriteBatch) -> JSON { .array(batch.writes.map(json)) }
 
@@ -127,7 +127,7 @@ enum WriteCoding {
         ]
     }
 
-    /// - Parameter owner: Whose a write of an earlier version is, which does not say so itself.
+    /// - Parameter owner: The owner of writes by an earlier version, which did not store it.
     static func shares(_ json: JSON, owner: String) -> [String: MockWriteQueue.Share]? {
         guard let waiting = json["waiting"]?.array, let refused = json["refused"]?.array else { return nil }
         var shares: [String: MockWriteQueue.Share] = [:]

@@ -1,10 +1,9 @@
 public import Foundation
 public import Switchyard
 
-/// A small made-up project for previews and demonstrations: three people, their contacts, check-ins, notifications and a
-/// picture.
+/// A small sample project for previews and demos: three people with contacts, check-ins, notifications and a picture.
 public enum MockSample {
-    /// Who is signed in on preview clients.
+    /// The signed-in user of preview clients.
     public static let email = "alice@example.com"
     public static let password: Secret = "preview"
     public static let userID: AuthUser.ID = "alice"
@@ -53,7 +52,7 @@ public enum MockSample {
         ]
     }
 
-    /// Puts the sample into `backend`, as far as it is not there yet.
+    /// Adds the missing parts of the sample to `backend`.
     static func fill(_ backend: MockBackend) throws(InfrastructureError) {
         do throws(StorageError) {
             try backend.seed(documents(now: backend.database.now()))
@@ -83,17 +82,17 @@ public enum MockSample {
 }
 
 extension MockBackend {
-    /// A project that begins with ``MockSample``.
+    /// Creates a project that starts with ``MockSample``.
     public static func sample(now: @escaping @Sendable () -> Timestamp = { Timestamp(Date()) }) -> MockBackend {
         let backend = MockBackend(now: now)
-        // The sample is made of values that are known to be good; a test fills it.
+        // The sample has only valid values; a test checks that.
         try? MockSample.fill(backend)
         return backend
     }
 
-    /// Puts documents in place as they are, without a client: for tests and demonstrations.
+    /// Adds documents directly, without a client: for tests and demos.
     ///
-    /// Existing ones stay. Live streams are told.
+    /// Existing documents are kept. Live streams are updated.
     public func seed(_ documents: [(path: StoragePath, data: DocumentData)]) throws(StorageError) {
         var writes: [DocumentWrite] = []
         for (path, data) in documents where !database.withState({ $0.documents[path] != nil }) {

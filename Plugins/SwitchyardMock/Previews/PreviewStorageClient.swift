@@ -1,6 +1,6 @@
 public import Switchyard
 
-/// A storage client with ``MockSample`` in it, for previews: live, changeable, and forgotten with the value.
+/// A storage client with ``MockSample``, for previews. Changes are live, and discarded with the client.
 public struct PreviewStorageClient: StorageLayer {
     public let base: any StorageClient
 

@@ -1,8 +1,9 @@
 import Switchyard
 
-/// Documents by path, and by collection without gaps, so that a look-up is one hash and a query one walk over an array.
+/// Documents by path, and in a contiguous array per collection, so that a lookup is one hash and a query one pass over an
+/// array.
 struct DocumentTable: Sendable {
-    /// One collection's documents, in no order.
+    /// The documents of one collection, in no particular order.
     struct Rows: Sendable {
         fileprivate(set) var documents: [DocumentSnapshot] = []
     }
@@ -12,7 +13,7 @@ struct DocumentTable: Sendable {
         var row: Int
     }
 
-    /// Changes with every change.
+    /// Increases with every change.
     private(set) var version = 0
     private var places: [StoragePath: Place] = [:]
     private var collections: [Rows] = []
@@ -30,7 +31,7 @@ struct DocumentTable: Sendable {
         indices[collection].map { collections[$0].documents } ?? []
     }
 
-    /// The collections that hold documents now and that a query looks at.
+    /// The non-empty collections that a query covers.
     func collections(of source: Query.Source) -> [CollectionPath] {
         switch source {
         case .collection(let path): [path]
@@ -42,7 +43,7 @@ struct DocumentTable: Sendable {
 
     var occupied: [CollectionPath] { indices.filter { !collections[$0.value].documents.isEmpty }.map(\.key) }
 
-    /// Files the present state of a document. A missing one may be filed too: then it is known to be missing.
+    /// Stores the current state of a document. A missing document can be stored too, so that it is known to be missing.
     mutating func store(_ document: DocumentSnapshot) {
         version += 1
         if let place = places[document.path] {

@@ -3,14 +3,14 @@ import Switchyard
 import SwitchyardBytes
 import Synchronization
 
-/// The documents of one project as its server has them, and the devices that look at them.
+/// The documents on a project's server, and the devices that use them.
 ///
-/// One lock orders everything: a commit, what every device makes of it and what every stream is told are decided in one
-/// step, so no stream can miss or repeat a change. The telling itself happens after the lock is released, in that order.
+/// One lock orders everything: a commit, its effect on each device and the updates of each stream are determined in one step,
+/// so no stream can miss or repeat a change. The updates are delivered after the lock is released, in the same order.
 final class MockDatabase: Sendable {
     struct State: Sendable {
         var documents = DocumentTable()
-        /// Batches that took effect, by name: one that comes again because its answer was lost is recognized.
+        /// Applied batches by ID, to recognize a batch that is sent again after a lost answer.
         var ledger: [String: WriteReceipt.Acknowledgement] = [:]
         var ledgerOrder: [String] = []
         var lastCommit = Timestamp.distantPast
@@ -24,10 +24,10 @@ final class MockDatabase: Sendable {
 
     init(now: @escaping @Sendable () -> Timestamp) { self.now = now }
 
-    /// Looks at the state, or changes in it what no stream shows.
+    /// Reads the state, or makes changes that no stream shows.
     func withState<Result: Sendable>(_ body: (inout State) -> Result) -> Result { state.withLock { body(&$0) } }
 
-    /// Changes the state and then carries out what follows from that, in order.
+    /// Changes the state and then runs the resulting actions in order.
     func change<Result: Sendable, Failure: Error>(
         _ body: (inout State) throws(Failure) -> (Result, [DeliveryQueue.Action])
     ) throws(Failure) -> Result {
@@ -45,12 +45,12 @@ final class MockDatabase: Sendable {
 }
 
 extension MockDatabase.State {
-    /// Carries out all writes or none.
+    /// Applies all writes or none.
     ///
     /// - Parameters:
-    ///   - device: Who writes: it knows the documents from now on.
-    ///   - isAcknowledged: Whether the batch leaves the device's queue in the same step, so that its streams never show
-    ///     the document without the write.
+    ///   - device: The writing device, which adds the documents to its cache.
+    ///   - isAcknowledged: Whether the batch leaves the device's queue in the same step, so that its streams never show the
+    ///     document without the write.
     mutating func commit(
         _ writes: [DocumentWrite], id: String, at time: Timestamp, by device: MockDevice, isAcknowledged: Bool = true
     ) throws(StorageError) -> (WriteReceipt.Acknowledgement, [DeliveryQueue.Action]) {
@@ -80,20 +80,20 @@ extension MockDatabase.State {
         return (acknowledgement, deliveries + actions)
     }
 
-    /// Each commit gets a time of its own, in whole microseconds, so that a version names one state of a document.
+    /// Each commit gets a unique time, in whole microseconds, so that a version identifies one state of a document.
     private mutating func apply(
         _ writes: [DocumentWrite], at now: Timestamp, by device: MockDevice
     ) throws(StorageError) -> (Set<StoragePath>, WriteReceipt.Acknowledgement) {
         let time = Timestamp(microseconds: max(now.microseconds, lastCommit.microseconds + 1))
         let outcome = device.outcome(of: writes, at: time, documents)
         var working: [StoragePath: DocumentSnapshot] = [:]
-        // Documents are filed in the order of the writes, so that a walk over them finds neighbours in memory.
+        // Store documents in the order of the writes, so that neighbors are adjacent in memory.
         var order: [StoragePath] = []
         var updateTimes: [Timestamp?] = []
         for write in writes {
             let old = working[write.path] ?? documents[write.path] ?? .missing(write.path)
             let data = write.applied(to: old.data, serverTime: time).data
-            // First: whoever may not see a document is not told whether it is there.
+            // First, so that users who may not see a document do not learn whether it exists.
             if let refusal = device.refusal(of: write, to: old, leaving: data, documents, outcome: outcome) {
                 throw refusal
             }

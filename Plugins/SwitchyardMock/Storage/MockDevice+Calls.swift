@@ -1,9 +1,9 @@
 import Switchyard
 import SwitchyardBytes
 
-/// What a client's calls need of its device, inside of the database's lock.
+/// Helpers for a client's calls, used inside the database's lock.
 extension MockDevice {
-    /// Why a call that looks at `source` cannot be answered at all.
+    /// Why a call that reads from `source` cannot be answered at all.
     func refusal(of source: ReadSource) -> StorageError? {
         if isShutDown { return StorageError(.shutDown, "The client was shut down.") }
         if source == .server && !isNetworkEnabled { return .networkSwitchedOff }
@@ -27,9 +27,9 @@ extension MockDevice {
         return .success(queue.isEmpty ? base : queue.overlay(base, at: path, isFromCache: false) ?? base)
     }
 
-    /// Puts a batch into the queue, and shows its effect to this device's streams.
+    /// Queues a batch, and shows its effect in this device's streams.
     ///
-    /// - Parameter hasTakenEffect: The server has carried it out, but nobody here knows.
+    /// - Parameter hasTakenEffect: Whether the server has applied it, but its answer was lost.
     func enqueue(
         _ batch: WriteBatch, _ id: String, _ now: Timestamp, _ server: DocumentTable, hasTakenEffect: Bool = false
     ) -> (WriteReceipt, [Action]) {
@@ -51,7 +51,7 @@ extension MockDevice {
         )
     }
 
-    /// The write to send now; without one, nobody is sending any more.
+    /// The next write to send; without one, sending ends.
     func nextToSend() -> (MockWriteQueue.Item?, [Action]) {
         guard isConnected, !isShutDown else {
             isSending = false
@@ -62,7 +62,7 @@ extension MockDevice {
         return (item, actions)
     }
 
-    /// Takes back a write that the server refused for good.
+    /// Removes a write that the server has refused for good.
     func refuse(_ id: String, _ error: StorageError, _ now: Timestamp, _ server: DocumentTable) -> [Action] {
         guard let (item, paths, actions) = queue.remove(id) else { return [] }
         queue.hasGotThrough()
@@ -72,7 +72,7 @@ extension MockDevice {
 }
 
 extension CollectionPath {
-    /// The collection directly below `document`, or at the top, that holds this one or is it.
+    /// The collection directly below `document`, or at the top level, that is or contains this one.
     func ancestor(under document: StoragePath?) -> [CollectionPath] {
         guard let document else { return [CollectionPath(unchecked: String(rawValue.prefix { $0 != "/" }))] }
         let prefix = document.rawValue + "/"

@@ -1,35 +1,35 @@
 import Switchyard
 
-/// What the project's rules say to whoever uses this device, inside of the database's lock.
+/// Checks the project's rules for this device's user, inside the database's lock.
 extension MockDevice {
     private var userID: AuthUser.ID? { queue.owner.isEmpty ? nil : queue.owner }
 
-    /// Why a document may not be read; `nil` where it may.
+    /// Why a document may not be read; `nil` if it may.
     func refusal(toGet path: StoragePath, _ server: DocumentTable) -> StorageError? {
         guard rules != nil else { return nil }
         return refusal(.get, path, existing: server[path]?.data, proposed: nil, server)
     }
 
-    /// Why a query may not show `results`; `nil` where it may.
+    /// Why a query may not return `results`; `nil` if it may.
     func refusal(
         toList results: some Collection<DocumentSnapshot>, of query: Query, _ server: DocumentTable
     ) -> StorageError? {
         guard rules != nil else { return nil }
         for document in results {
             let existing = server[document.path]?.data
-            // Not the document: its name may be nothing that whoever asks is to know.
+            // Omit the document, whose name the user may not be allowed to know.
             let refusal = refusal(
                 .list, document.path, existing: existing, proposed: nil, server,
                 about: document.path.collection.rawValue)
             if let refusal { return refusal }
         }
-        // Nothing found is an answer too, which not everybody may have.
+        // An empty result is an answer too, which not every user may get.
         guard results.isEmpty, case .collection(let collection) = query.source else { return nil }
         return refusal(
             .list, collection.document("-"), existing: nil, proposed: nil, server, about: collection.rawValue)
     }
 
-    /// What a batch would leave, were it carried out, for rules that look at several documents; empty without rules.
+    /// The documents after a batch, for rules about several documents; empty without rules.
     func outcome(
         of writes: [DocumentWrite], at time: Timestamp, _ server: DocumentTable
     ) -> [StoragePath: DocumentData?] {
@@ -42,9 +42,9 @@ extension MockDevice {
         return after
     }
 
-    /// Why a write may not be carried out; `nil` where it may.
+    /// Why a write is not allowed; `nil` if it is.
     ///
-    /// - Parameter outcome: What the whole batch would leave.
+    /// - Parameter outcome: The documents after the whole batch.
     func refusal(
         of write: DocumentWrite, to old: DocumentSnapshot, leaving new: DocumentData?, _ server: DocumentTable,
         outcome: [StoragePath: DocumentData?]

@@ -1,31 +1,31 @@
 import Switchyard
 import SwitchyardBytes
 
-/// What one client has of a database: a cache, a queue of writes, and the streams that are open.
+/// A client's part of a database: a cache, a queue of writes, and open streams.
 ///
-/// While the device is connected, its truth is the server's documents with its own waiting writes on top; otherwise its
-/// cache takes the server's place.
+/// While connected, the device shows the server's documents with its own queued writes applied; otherwise, its cache takes the
+/// server's place.
 ///
-/// `@unchecked Sendable`: clients hold a device only to name it; every access to its contents happens inside of the lock
-/// of the one ``MockDatabase`` that it belongs to, which hands it to nobody else.
+/// `@unchecked Sendable`: clients only hold a reference to a device. All access to its contents happens inside the lock of the
+/// ``MockDatabase`` that it belongs to.
 final class MockDevice: @unchecked Sendable {
     typealias Action = DeliveryQueue.Action
-    /// What ends a stream that was opened, and how it begins.
+    /// A closure that ends an opened stream, and the stream's first actions.
     typealias Opened = (close: @Sendable (MockDevice, DocumentTable) -> Void, actions: [Action])
 
     var isNetworkEnabled = true
-    /// Whether the test's own switch lets the device out.
+    /// Whether the test's network is on.
     var isReachable = true
     var isShutDown = false
-    /// The name of the file in which the queue is kept, if it is.
+    /// The name of the file that stores the queue, if any.
     var keptAs: String?
-    /// What binds whoever uses this device; `nil` for one that may do everything.
+    /// The rules for this device's user; `nil` if everything is allowed.
     var rules: MockRules?
-    /// Whether somebody is sending the queue.
+    /// Whether the queue is being sent.
     var isSending = false
-    /// What was read, listened to or written here; a document without data is known to be missing.
+    /// The documents read, listened to or written here; a document without data is known to be missing.
     var cache = DocumentTable()
-    /// The version of the cache that is on disk.
+    /// The cache version on disk.
     var savedCache = 0
     let queue = MockWriteQueue()
     private(set) var documentListeners: [StoragePath: [Int: DocumentListener]] = [:]
@@ -38,7 +38,7 @@ final class MockDevice: @unchecked Sendable {
 
     var listenerCount: Int { streamCount + queue.listenerCount }
 
-    /// How many streams show what the device has.
+    /// The number of streams that show documents of the device.
     var streamCount: Int {
         documentListeners.values.reduce(0) { $0 + $1.count } + queryListeners.values.reduce(0) { $0 + $1.count }
             + groupListeners.values.reduce(0) { $0 + $1.count } + rounds.count
@@ -46,7 +46,7 @@ final class MockDevice: @unchecked Sendable {
 
     // MARK: Reading
 
-    /// The document as this device has it; `nil` when it is not connected and knows nothing of it.
+    /// The document as seen by this device; `nil` if the device is offline and the document unknown.
     func document(_ path: StoragePath, _ server: DocumentTable, fromCache: Bool = false) -> DocumentSnapshot? {
         let isFromCache = fromCache || !isConnected
         let base = isFromCache ? cache[path] : server[path] ?? .missing(path)
@@ -54,12 +54,12 @@ final class MockDevice: @unchecked Sendable {
         return queue.overlay(base, at: path, isFromCache: isFromCache)
     }
 
-    /// Every document in the collections that `query` looks at, as this device has it.
+    /// All documents in the collections of `query`, as seen by this device.
     func documents(for query: Query, _ server: DocumentTable, fromCache: Bool = false) -> [DocumentSnapshot] {
         let isFromCache = fromCache || !isConnected
         let table = isFromCache ? cache : server
         let collections = table.collections(of: query.source)
-        // One collection's array is shared, not copied.
+        // A single collection's array is shared, not copied.
         var result = collections.count == 1 ? table.documents(in: collections[0]) : []
         if collections.count > 1 { for collection in collections { result += table.documents(in: collection) } }
         if queue.isEmpty && !isFromCache { return result }
@@ -117,7 +117,7 @@ final class MockDevice: @unchecked Sendable {
         if documentListeners[path]?.isEmpty == true { documentListeners[path] = nil }
     }
 
-    /// - Returns: `nil` for one that has been removed already.
+    /// - Returns: `nil` if it has been removed already.
     @discardableResult
     private func removeQueryListener(_ id: Int, of query: Query) -> QueryListener? {
         let listener: QueryListener?
@@ -133,7 +133,7 @@ final class MockDevice: @unchecked Sendable {
         return listener
     }
 
-    /// Ends every stream of the device.
+    /// Ends all streams of the device.
     func end(throwing error: StorageError) -> [Action] {
         var actions: [Action] = []
         for listener in documentListeners.values.flatMap(\.values) {
@@ -153,7 +153,7 @@ final class MockDevice: @unchecked Sendable {
 
     // MARK: Changes
 
-    /// Takes in documents that changed on the server, or under writes of this device. Cost: the listeners they concern.
+    /// Handles documents changed on the server, or by writes of this device. The cost depends on the affected listeners.
     func changed(_ paths: [StoragePath], _ server: DocumentTable) -> [Action] {
         guard !documentListeners.isEmpty || !queryListeners.isEmpty || !groupListeners.isEmpty else { return [] }
         var actions: [Action] = []
@@ -177,7 +177,7 @@ final class MockDevice: @unchecked Sendable {
                     cache.store(server[document.path] ?? .missing(document.path))
                 }
             }
-            // After the others, who have just added to the cache.
+            // After the other listeners, which have just added to the cache.
             let cacheListeners = listeners.filter { $0.options.source == .cache }
             guard !cacheListeners.isEmpty else { continue }
             let cached = paths.map { document($0, server, fromCache: true) ?? .missing($0) }
@@ -188,9 +188,9 @@ final class MockDevice: @unchecked Sendable {
         return actions + roundActions(actions)
     }
 
-    /// Serves everybody anew, after the connection came or went.
+    /// Updates all listeners after the connection was lost or restored.
     func connectionChanged(from wasConnected: Bool, _ server: DocumentTable) -> [Action] {
-        // What they have shown is known from now on; what has vanished meanwhile is known to have.
+        // Cache what the listeners have shown, including documents that have disappeared.
         if wasConnected != isConnected {
             for listener in allQueryListeners { keep(listener, server) }
         }
@@ -200,15 +200,16 @@ final class MockDevice: @unchecked Sendable {
         return actions + roundActions(actions)
     }
 
-    /// Somebody else is signed in.
+    /// Switches to the user who is signed in now.
     func use(_ owner: String, _ server: DocumentTable) -> [Action] {
         let (paths, actions) = queue.use(owner)
-        // Another person may see something else.
+        // Another user may see other documents.
         guard rules == nil else { return connectionChanged(from: isConnected, server) + actions }
         return changed(Array(paths), server) + actions
     }
 
-    /// Drops the queue of `owner` and the cache; what open streams show follows from the server alone, and without one there is nothing to show.
+    /// Deletes the queue of `owner` and the cache. Open streams then show only the server's documents, or nothing while
+    /// offline.
     func forget(_ server: DocumentTable, of owner: String? = nil) -> [Action] {
         cache = DocumentTable()
         savedCache = -1
@@ -261,7 +262,7 @@ final class MockDevice: @unchecked Sendable {
         return { continuation.yield(snapshot) }
     }
 
-    /// The rules do not let whoever listens see any more of it.
+    /// Ends a listener whose user may no longer see the document.
     private func end(_ listener: DocumentListener, throwing error: StorageError) -> [Action] {
         removeDocumentListener(listener.id, at: listener.path)
         let continuation = listener.continuation
@@ -276,7 +277,7 @@ final class MockDevice: @unchecked Sendable {
 
     private func isFromCache(_ listener: QueryListener) -> Bool { listener.options.source == .cache || !isConnected }
 
-    /// What a listener has shown is known here from now on.
+    /// Caches what a listener has shown.
     private func keep(_ listener: QueryListener, _ server: DocumentTable) {
         guard listener.options.source == .standard else { return }
         for document in listener.documents { cache.store(server[document.path] ?? .missing(document.path)) }

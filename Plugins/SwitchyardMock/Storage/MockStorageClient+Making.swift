@@ -4,19 +4,21 @@ import Synchronization
 
 extension MockStorageClient {
     /// - Parameters:
-    ///   - backend: The project; a new and empty one by default.
+    ///   - backend: The project; a new, empty one by default.
     ///   - network: The device's connection, shared with its other clients.
-    ///   - capabilities: Fewer than everything, to see how an app does with a provider that has less.
+    ///   - capabilities: The capabilities; reduce them to test an app with a provider that has fewer.
     public convenience init(
         _ backend: MockBackend = MockBackend(), network: MockNetwork = MockNetwork(),
         capabilities: StorageCapabilities = .all
     ) { self.init(backend, network: network, capabilities: capabilities, MockDevice(), Surroundings()) }
 
-    /// A device whose queue of writes and cache are kept in the backend's folder under `name`; without a folder, as any
-    /// other.
+    /// Creates a device whose queue of writes and cache are stored in the backend's folder under `name`.
     ///
-    /// What waits there is sent on. The cache is kept as it was when the device last went offline or was shut down.
-    /// - Throws: `.localStore` if the kept queue or cache is damaged; its file has been set aside.
+    /// Without a folder, nothing is stored.
+    ///
+    /// Stored writes are sent again. The cache is stored when the device goes offline or is shut down.
+    ///
+    /// - Throws: `.localStore` if the stored queue or cache is damaged; its file has been set aside.
     public convenience init(
         _ backend: MockBackend, network: MockNetwork = MockNetwork(), capabilities: StorageCapabilities = .all,
         keptAs name: String
@@ -25,7 +27,7 @@ extension MockStorageClient {
         try begin(keptAs: name)
     }
 
-    /// A client that keeps nothing, for the requests of one user or, above the rules, of the project itself.
+    /// Creates a client that stores nothing, for the requests of one user or, bypassing the rules, of the project itself.
     convenience init(_ backend: MockBackend, network: MockNetwork, actingFor userID: AuthUser.ID?) {
         let device = MockDevice()
         if userID != nil { device.rules = backend.rules }
@@ -35,7 +37,7 @@ extension MockStorageClient {
         self.init(backend, network: network, capabilities: capabilities, device, Surroundings())
     }
 
-    /// A module's client: the user's documents go when they sign out from `auth` with that wish.
+    /// Creates a module's client, which deletes a user's documents when they sign out from `auth` with `wipesLocalData`.
     convenience init(
         _ backend: MockBackend, network: MockNetwork, keptAs name: String, tenant: MockTenant?,
         _ context: ModuleContext
@@ -52,7 +54,7 @@ extension MockStorageClient {
             backend.database.withState { _ in _ = device.queue.use(known.user?.id ?? "") }
             surroundings.follower = SignOutFollower(auth, known: known) { leavers, state in
                 for leaver in leavers { Self.forgetEverything(of: leaver, on: device, in: backend) }
-                // While nothing is known of the session, nothing changes.
+                // While the session is unknown, nothing changes.
                 if state == .unknown || state == .locked { return }
                 let owner = state.user?.id ?? ""
                 backend.database.change { ((), device.use(owner, $0.documents)) }

@@ -28,7 +28,7 @@ extension MockStorageClient {
         await follower?.catchUp()
         let answers = database.withState { [device] _ in device.queue.items.map(\.answer) }
         for answer in answers {
-            // Refused by the server, or taken out of the queue, is an answer.
+            // A write refused by the server, or removed from the queue, counts as done.
             guard let answer = await answer.value else { throw StorageError(.cancelled, "The call was cancelled.") }
             if case .failure(let error) = answer, error.code == .shutDown { throw error }
         }
@@ -82,8 +82,8 @@ extension MockStorageClient {
         backend.saveCache(of: device)
     }
 
-    /// Empties the queue of a user, of the present one if `nil`, and the cache, whoever listens: open streams go on with what
-    /// the server has.
+    /// Deletes the cache and the queue of a user, by default the current one. Open streams continue with the server's
+    /// documents.
     static func forgetEverything(of user: AuthUser.ID?, on device: MockDevice, in backend: MockBackend) {
         backend.database.change { state in ((), device.forget(state.documents, of: user)) }
         backend.save(device)

@@ -77,8 +77,8 @@ extension MockStorageClient {
 
     /// Opens a stream, after the network's latency if there is one.
     ///
-    /// - Parameter isLocal: Whether it is about the device alone, which answers at once.
-    /// - Returns: What ends it, whether it has been opened by then or not.
+    /// - Parameter isLocal: Whether it concerns only the device, which answers at once.
+    /// - Returns: A closure that ends it, even if it has not been opened yet.
     private func open(
         isLocal: Bool = false,
         _ add: @escaping @Sendable (MockDevice, DocumentTable) -> MockDevice.Opened,
@@ -101,7 +101,7 @@ extension MockStorageClient {
             begin()
         } else {
             delayed = Task { [network = controls.network, follower] in
-                // Rules go by who is signed in.
+                // The rules depend on the signed-in user.
                 if asksRules { await follower?.catchUp() }
                 if await network.delay() { begin() }
             }
@@ -116,7 +116,7 @@ extension MockStorageClient {
         }
     }
 
-    /// `@unchecked Sendable`: read and written inside of the database's lock only.
+    /// `@unchecked Sendable`: accessed only inside the database's lock.
     private final class Subscription: @unchecked Sendable {
         var close: (@Sendable (MockDevice, DocumentTable) -> Void)?
         var isClosed = false

@@ -4,33 +4,32 @@ import SwitchyardBytes
 import SwitchyardProviderKit
 import Synchronization
 
-/// Documents in memory, with everything that a server does to them: the reference for what each operation means.
+/// Documents in memory, with all operations of a server: the reference for their meaning.
 ///
-/// Several clients on one ``MockBackend`` are several devices of one project. While its network is off a client answers
-/// from its cache (what it read, listened to or wrote), and its writes wait; see ``MockNetwork`` and
-/// ``disableNetwork()``.
+/// Several clients with one ``MockBackend`` are several devices of one project. While its network is off, a client answers from
+/// its cache (what it has read, listened to or written), and its writes wait; see ``MockNetwork`` and ``disableNetwork()``.
 ///
-/// A write whose server can be reached has its answer when `commit` returns. As with every client that has a queue, a
-/// refusal comes on the receipt and appears in ``refusedWrites()``; without the offline capability `commit` throws it.
+/// If the server can be reached, a write is answered when `commit` returns. As in every client with a queue, a refusal is
+/// delivered by the receipt and appears in ``refusedWrites()``; without the offline capability, `commit` throws it.
 public final class MockStorageClient: StorageClient, QueueKeeping {
     public let provider: InfrastructureProvider = .mock
     public let capabilities: StorageCapabilities
-    /// The network's.
+    /// The network's clock.
     public var clock: any Clock<Duration> { controls.network.clock }
-    /// The test's hand on this client.
+    /// Scripts and records the calls of this client.
     public let controls: MockControls<StorageError>
 
     let backend: MockBackend
     let device: MockDevice
     var database: MockDatabase { backend.database }
     let tenant: MockTenant?
-    /// Who says when the user's data has to go; `nil` for a client that works for nobody in particular.
+    /// Reports when a user's data must be deleted; `nil` for a client without a user.
     let follower: SignOutFollower?
     private let report: @Sendable (InfrastructureEvent.Kind) -> Void
     private let reachability: Once
     private let pause = Mutex<Task<Void, Never>?>(nil)
 
-    /// What a module has around its clients.
+    /// The objects that a module adds to its clients.
     struct Surroundings {
         var tenant: MockTenant?
         var follower: SignOutFollower?
@@ -69,7 +68,7 @@ public final class MockStorageClient: StorageClient, QueueKeeping {
         database.withState { [device] _ in device.keptAs == nil ? device.queue.countOfAll : nil }
     }
 
-    /// How many streams are open; after each has been left it is 0.
+    /// The number of open streams; 0 after all were left.
     public var listenerCount: Int { database.withState { [device] _ in device.listenerCount } }
 
     // MARK: Reading
@@ -132,7 +131,7 @@ public final class MockStorageClient: StorageClient, QueueKeeping {
         let found = database.withState { [device] state -> Result<[CollectionPath], StorageError> in
             if let refusal = device.refusal(of: .server) { return .failure(refusal) }
             let table = state.documents
-            // A collection below a missing document exists, and so does one whose only documents are further down.
+            // A collection below a missing document counts, and so does one that has only deeper documents.
             var names: Set<CollectionPath> = []
             for collection in table.occupied { names.formUnion(collection.ancestor(under: document)) }
             return .success(names.sorted())
@@ -154,7 +153,7 @@ public final class MockStorageClient: StorageClient, QueueKeeping {
     private func found(
         _ query: Query, _ source: ReadSource
     ) throws(StorageError) -> (documents: [DocumentSnapshot], isFromCache: Bool) {
-        // The scan runs outside of the lock, on an array that it shares with the table.
+        // The scan runs outside the lock, on an array shared with the table.
         let (documents, isFromCache) = try database.withState {
             [device] state -> Result<([DocumentSnapshot], Bool), StorageError> in
             if let refusal = device.refusal(of: source) { return .failure(refusal) }
@@ -179,7 +178,7 @@ public final class MockStorageClient: StorageClient, QueueKeeping {
         throw .unsupported("reading from a cache", by: provider, instead: "Read from the server.")
     }
 
-    /// Refuses what the declared capabilities leave out.
+    /// Refuses features that are not among the capabilities.
     func check(_ query: Query) throws(StorageError) {
         try query.checked()
         if case .group = query.source, !capabilities.collectionGroups {
@@ -247,11 +246,11 @@ public final class MockStorageClient: StorageClient, QueueKeeping {
         return MockTransaction(client: self)
     }
 
-    // MARK: The queue on its way
+    // MARK: Sending the queue
 
-    /// Begins to send what waits, unless somebody is at it already. Without a network that is an attempt that fails at once.
+    /// Starts sending the queue, unless that is already in progress. Offline, this counts as an attempt that fails at once.
     ///
-    /// - Parameter isAsked: Whether somebody wants it tried again, whatever is known of the network.
+    /// - Parameter isAsked: Whether a caller explicitly requested an attempt.
     func sendQueue(isAsked: Bool = false) {
         let (begins, fails) = database.withState { [device] _ -> (Bool, Bool) in
             guard !device.isShutDown, !device.queue.isEmpty else { return (false, false) }
@@ -295,7 +294,7 @@ public final class MockStorageClient: StorageClient, QueueKeeping {
         let seconds = min(60, 1 << min(item.attempts - 1, 6))
         let (clock, now) = (controls.network.clock, database.now())
         let task = Task { _ = try? await clock.sleep(for: .seconds(seconds)) }
-        // Before anybody can see the failure and ask for the next attempt.
+        // Before the failure is visible, so that a caller can then request the next attempt.
         pause.withLock { $0 = task }
         let next = Timestamp(clampingSeconds: now.seconds + Int64(seconds), nanoseconds: now.nanoseconds)
         let (isNews, count) = database.change { [device] _ -> ((Bool, Int), [DeliveryQueue.Action]) in
@@ -337,7 +336,7 @@ public final class MockStorageClient: StorageClient, QueueKeeping {
         }
     }
 
-    /// What a test has scripted counts as the server's word, unless no server could have said it.
+    /// A scripted failure counts as the server's refusal, unless no server could have sent it.
     private func enterSending(_ item: MockWriteQueue.Item) async throws(StorageError) {
         guard !controls.isQuiet else { return }
         do throws(StorageError) {
@@ -367,7 +366,7 @@ public final class MockStorageClient: StorageClient, QueueKeeping {
         sendQueue()
     }
 
-    /// Leads listeners to the client without keeping it alive; they may be made before it.
+    /// Connects listeners to the client without retaining it; they may be created before it.
     final class Relay: Sendable {
         struct Reference { weak var value: MockStorageClient? }
         let client = Mutex(Reference())

@@ -1,7 +1,7 @@
 import Switchyard
 import SwitchyardBytes
 
-/// One attempt at a transaction: reads see what is committed, and the commit's preconditions find every conflict.
+/// One attempt at a transaction: reads see committed documents, and preconditions of the commit detect all conflicts.
 struct MockTransaction: StorageTransactionBackend {
     let client: MockStorageClient
 

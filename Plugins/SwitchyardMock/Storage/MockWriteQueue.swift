@@ -2,9 +2,9 @@ import Switchyard
 import SwitchyardBytes
 import Synchronization
 
-/// The writes of one device that wait for the server, and those that it refused. Belongs to a ``MockDevice``.
+/// The writes of one device that wait for the server, and those that it has refused. Belongs to a ``MockDevice``.
 ///
-/// Everybody who signs in has theirs; those of the others wait until they come back.
+/// Each user has a separate queue, which waits while another user is signed in.
 final class MockWriteQueue {
     typealias Action = DeliveryQueue.Action
     typealias Answer = Promise<Result<WriteReceipt.Acknowledgement, StorageError>>
@@ -15,13 +15,13 @@ final class MockWriteQueue {
         let queuedAt: Timestamp
         var attempts = 0
         var isUnderWay = false
-        /// Took effect, but its answer was lost: what the server shows has it already.
+        /// Whether it took effect but its answer was lost, so that the server's documents include it.
         var hasTakenEffect = false
         let answer: Answer
-        /// Why the last attempt failed, for whoever waits for the answer.
+        /// Why the last attempt failed, for callers that wait for the answer.
         let failure = Failure()
 
-        /// - Parameter reason: Why nothing is sent at present.
+        /// - Parameter reason: Why nothing can be sent at the moment.
         func pending(_ reason: StorageError?) -> PendingWrite {
             PendingWrite(
                 id: id, batch: batch, queuedAt: queuedAt, attempts: attempts, lastError: reason ?? failure.last,
@@ -32,28 +32,28 @@ final class MockWriteQueue {
     final class Failure: Sendable {
         private let state = Mutex<(error: StorageError?, nextAttempt: Timestamp?)>((nil, nil))
         var last: StorageError? { state.withLock { $0.error } }
-        /// When it is tried again.
+        /// The time of the next attempt.
         var nextAttempt: Timestamp? { state.withLock { $0.nextAttempt } }
         func note(_ error: StorageError?, until time: Timestamp? = nil) { state.withLock { $0 = (error, time) } }
     }
 
-    /// One person's.
+    /// The queue of one user.
     struct Share {
         var items: [Item] = []
         var refused: [RefusedWrite] = []
         var isEmpty: Bool { items.isEmpty && refused.isEmpty }
     }
 
-    /// Whose `items` and `refused` are; the ID of a user, or nothing for nobody.
+    /// The user that `items` and `refused` belong to; empty if nobody is signed in.
     private(set) var owner = ""
-    /// Why nothing is sent: the network is switched off for this device, or is not there.
+    /// Why nothing can be sent: the network is disabled for this device, or unreachable.
     let stop = Failure()
-    /// What the last attempt failed of, until a write gets through.
+    /// Why the last attempt failed, until a write succeeds.
     private var cause: StorageError?
     private(set) var items: [Item] = [] { didSet { isSaved = false } }
     private(set) var refused: [RefusedWrite] = [] { didSet { isSaved = false } }
     private var others: [String: Share] = [:] { didSet { isSaved = false } }
-    /// Whether what is kept on disk is the present state.
+    /// Whether the state on disk is current.
     var isSaved = true
     private var writes: [StoragePath: [(write: DocumentWrite, item: Item)]] = [:]
     private let watchers = Broadcast<SnapshotStream<[PendingWrite], StorageError>.Continuation>()
@@ -64,7 +64,7 @@ final class MockWriteQueue {
     var pending: [PendingWrite] { items.map { $0.pending(stop.last) } }
     var writtenPaths: Set<StoragePath> { Set(writes.keys) }
 
-    /// The document with the waiting writes on top; `nil` if neither tells anything about it.
+    /// The document with the queued writes applied; `nil` if it is unknown and unwritten.
     func overlay(_ base: DocumentSnapshot?, at path: StoragePath, isFromCache: Bool) -> DocumentSnapshot? {
         var data = base?.data
         var isTouched = false
@@ -73,7 +73,7 @@ final class MockWriteQueue {
                 isTouched = true
                 continue
             }
-            // A write that the server would refuse for the document's presence is not shown.
+            // Do not show a write that the server would refuse because the document exists or is missing.
             if case .exists(let wanted) = write.precondition, (data != nil) != wanted { continue }
             if case .verify = write.operation { continue }
             data = write.applied(to: data, serverTime: item.queuedAt.asEstimate).data
@@ -89,7 +89,7 @@ final class MockWriteQueue {
 
     /// - Parameters:
     ///   - isEnabled: Whether the app lets the client use the network.
-    ///   - isReachable: Whether there is one.
+    ///   - isReachable: Whether the network is available.
     func setConnection(isEnabled: Bool, isReachable: Bool) -> [Action] {
         let reason: StorageError? = !isEnabled ? .networkSwitchedOff : isReachable ? nil : .mockIsOffline
         guard stop.last?.message != reason?.message else { return [] }
@@ -103,7 +103,7 @@ final class MockWriteQueue {
         return pendingActions()
     }
 
-    /// The write to send now, marked as under way; `nil` if there is none or one is under way already.
+    /// The write to send now, marked as in progress; `nil` if there is none or one is in progress already.
     func takeNext() -> (Item?, [Action]) {
         guard let first = items.first, !first.isUnderWay else { return (nil, []) }
         items[0].isUnderWay = true
@@ -112,14 +112,14 @@ final class MockWriteQueue {
         return (items[0], actions)
     }
 
-    /// No time for the next attempt is known any more: it is under way, or has to wait for something else.
+    /// Clears the time of the next attempt, which is in progress or waits for something else.
     func stopWaiting() -> [Action] {
         let waiting = items.map(\.failure).filter { $0.nextAttempt != nil }
         for failure in waiting { failure.note(failure.last) }
         return waiting.isEmpty ? [] : pendingActions()
     }
 
-    /// The server has taken or refused a write: what kept writes back is over, and is news when it comes again.
+    /// The server has answered a write, so the previous problem is over, and is reported again if it recurs.
     func hasGotThrough() { cause = nil }
 
     func markTakenEffect(_ id: String, _ hasTakenEffect: Bool = true) {
@@ -129,10 +129,10 @@ final class MockWriteQueue {
         self.index()
     }
 
-    /// The write under way stays in the queue: it has no final answer.
+    /// Returns the write in progress to the queue, since it has no final answer.
     ///
-    /// - Parameter time: When it is sent again.
-    /// - Returns: Whether the cause is another one than that of the attempt before.
+    /// - Parameter time: The time of the next attempt.
+    /// - Returns: Whether the cause differs from the previous attempt's.
     func putBack(
         _ id: String, _ error: StorageError, until time: Timestamp
     ) -> (isNews: Bool, actions: [Action]) {
@@ -146,9 +146,10 @@ final class MockWriteQueue {
         return (isNews(error), pendingActions())
     }
 
-    /// The first write cannot even be sent. That is one attempt, until another cause or somebody's wish makes it another one.
+    /// Records that the first write cannot even be sent. This counts as one attempt, until the cause changes or another attempt
+    /// is requested.
     ///
-    /// - Returns: Whether the cause is another one than that of the attempt before.
+    /// - Returns: Whether the cause differs from the previous attempt's.
     func failToSend(_ error: StorageError, isAsked: Bool) -> (isNews: Bool, actions: [Action]) {
         guard let first = items.first, !first.isUnderWay else { return (false, []) }
         guard isAsked || first.attempts == 0 || first.failure.last?.message != error.message else { return (false, []) }
@@ -162,7 +163,7 @@ final class MockWriteQueue {
         return cause?.code != error.code || cause?.message != error.message
     }
 
-    /// - Returns: The paths that look different now.
+    /// - Returns: The paths whose documents have changed.
     func remove(_ id: String) -> (item: Item, paths: [StoragePath], actions: [Action])? {
         if let item = changeOthers(id, { share, index in share.items.remove(at: index) }) { return (item, [], []) }
         guard let place = items.firstIndex(where: { $0.id == id }) else { return nil }
@@ -173,9 +174,9 @@ final class MockWriteQueue {
 
     func cancellable(_ id: String) -> Bool { items.contains { $0.id == id && !$0.isUnderWay } }
 
-    // MARK: Whose it is
+    // MARK: Users
 
-    /// Everybody's, by name.
+    /// The queues of all users, by ID.
     var shares: [String: Share] {
         get {
             var all = others
@@ -193,7 +194,7 @@ final class MockWriteQueue {
 
     var countOfAll: Int { shares.values.reduce(0) { $0 + $1.items.count } }
 
-    /// - Returns: The paths that look different now.
+    /// - Returns: The paths whose documents have changed.
     func use(_ owner: String) -> (paths: Set<StoragePath>, actions: [Action]) {
         guard owner != self.owner else { return ([], []) }
         cause = nil
@@ -204,7 +205,7 @@ final class MockWriteQueue {
         return (before.union(writtenPaths), pendingActions() + refusedActions())
     }
 
-    /// Throws away what is there of `owner`: of the present one if `nil`.
+    /// Deletes the queue of `owner`, by default the current user.
     func removeAll(of owner: String? = nil) -> [Action] {
         let share = shares.removeValue(forKey: owner ?? self.owner) ?? Share()
         for item in share.items {
@@ -213,7 +214,7 @@ final class MockWriteQueue {
         return pendingActions() + refusedActions()
     }
 
-    /// Changes a write that was under way when another user came.
+    /// Changes a write that was in progress when another user signed in.
     @discardableResult
     private func changeOthers<Result>(_ id: String, _ body: (inout Share, Int) -> Result) -> Result? {
         for owner in others.keys {

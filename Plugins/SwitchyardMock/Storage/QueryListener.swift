@@ -1,14 +1,14 @@
 import Switchyard
 
-/// One stream of query results. Belongs to a ``MockDevice`` and, like that, has no lock of its own.
+/// A stream of query results. It belongs to a ``MockDevice`` and, like that, has no lock.
 final class QueryListener {
-    /// The device's number for it, from when the device has taken it in.
+    /// The device's number for it, set when it is added.
     var id = 0
     let continuation: SnapshotStream<QuerySnapshot, StorageError>.Continuation
     let options: ListenOptions
     let query: Query
     private let evaluator: QueryEvaluator
-    /// Holds little more than its limit wants: the database can refill it at any time.
+    /// Keeps little more than its limit needs, since the database can refill it at any time.
     private var view: QueryView
     private var list = DocumentList()
     private var metadata: SnapshotMetadata?
@@ -24,14 +24,14 @@ final class QueryListener {
         self.continuation = continuation
     }
 
-    /// The documents that the view holds now.
+    /// The documents currently in the view.
     var documents: DocumentList { list }
 
     /// Whether the view lost so many documents that only those beyond its limit could fill the gap.
     var needsRefill: Bool { query.limit != nil && view.needsRefill }
 
-    /// - Parameter isConcerned: Is set to true for each document that is, was or would be in the view.
-    /// - Returns: Whether what the view holds changed.
+    /// - Parameter isConcerned: Set to true for each document that is, was or would be in the view.
+    /// - Returns: Whether the view's contents changed.
     func take(_ documents: [DocumentSnapshot], noting isConcerned: inout [Bool]) -> Bool {
         var hasChanged = false
         for index in documents.indices {
@@ -43,12 +43,12 @@ final class QueryListener {
         return hasChanged
     }
 
-    /// Everything may have changed: at the start, when the connection comes or goes, and for a refill.
+    /// Replaces all documents: at the start, when the connection changes, and for a refill.
     func reset(to documents: [DocumentSnapshot]) { view.reset(to: documents) }
 
-    /// The snapshot after what was taken in; `nil` when there is nothing to tell.
+    /// The snapshot after the last changes; `nil` if there is nothing to report.
     ///
-    /// - Parameter mayBePending: Whether the device has waiting writes at all; spares looking at every document.
+    /// - Parameter mayBePending: Whether the device has queued writes at all, to avoid checking every document.
     func snapshot(isFromCache: Bool, mayBePending: Bool) -> QuerySnapshot? {
         let previous = list
         let changes: [DocumentChange]
@@ -67,9 +67,9 @@ final class QueryListener {
     }
 }
 
-/// One stream of a document. Belongs to a ``MockDevice``.
+/// A stream of one document. It belongs to a ``MockDevice``.
 final class DocumentListener {
-    /// The device's number for it, from when the device has taken it in.
+    /// The device's number for it, set when it is added.
     var id = 0
     let path: StoragePath
     let options: ListenOptions
@@ -85,7 +85,7 @@ final class DocumentListener {
         self.continuation = continuation
     }
 
-    /// The snapshot to tell, or `nil` when only metadata changed and nobody asked for that.
+    /// The snapshot to report, or `nil` if only metadata changed and the listener did not request that.
     func take(_ document: DocumentSnapshot) -> DocumentSnapshot? {
         guard let last else {
             self.last = document

@@ -3,31 +3,30 @@ public import Switchyard
 /// The operations of ``MockStorageClient`` that a script can answer.
 extension MockOperation where Failure == StorageError, Answer == DocumentSnapshot {
     public static var document: Self { Self("document") }
-    /// Opening a stream of a document; can be made to fail, not to answer.
+    /// Opening a stream of a document. It can fail, but has no scripted answer.
     public static var documentStream: Self { Self("stream of document") }
 }
 extension MockOperation where Failure == StorageError, Answer == [DocumentSnapshot] {
     public static var documents: Self { Self("documents") }
-    /// A transaction's read.
+    /// A read in a transaction.
     public static var transactionRead: Self { Self("transaction read") }
 }
 extension MockOperation where Failure == StorageError, Answer == QuerySnapshot {
     public static var query: Self { Self("query") }
-    /// Opening a stream of a query; can be made to fail, not to answer.
+    /// Opening a stream of a query. It can fail, but has no scripted answer.
     public static var queryStream: Self { Self("stream of query") }
 }
 extension MockOperation where Failure == StorageError, Answer == WriteReceipt {
-    /// A batch of writes, as an app hands it in: `set`, `update`, `delete` and `commit` alike, and adding to a collection.
+    /// A batch of writes as the app makes it: `set`, `update`, `delete` and `commit` alike, and adding to a collection.
     ///
-    /// A transaction is another operation: ``MockOperation/transactionCommit`` makes its writes fail,
-    /// ``MockOperation/transactionRead`` its reads. So is what waits in the queue: ``MockOperation/send`` is its way to the
-    /// server.
+    /// A transaction has other operations: ``MockOperation/transactionCommit`` for its writes,
+    /// ``MockOperation/transactionRead`` for its reads. Sending a queued write is ``MockOperation/send``.
     public static var commit: Self { Self("commit") }
 }
 extension MockOperation where Failure == StorageError, Answer == WriteReceipt.Acknowledgement {
-    /// The writes of a transaction. `.aborted` has it tried again.
+    /// The commit of a transaction. After `.aborted`, the transaction is repeated.
     public static var transactionCommit: Self { Self("transaction commit") }
-    /// A write on its way from the queue to the server: one that was made offline, or behind others that wait.
+    /// Sending a queued write to the server: one made offline, or while others were waiting.
     public static var send: Self { Self("send") }
 }
 extension MockOperation where Failure == StorageError, Answer == [DocumentValue] {
@@ -37,12 +36,12 @@ extension MockOperation where Failure == StorageError, Answer == [CollectionPath
     public static var collections: Self { Self("collections") }
 }
 extension MockOperation where Failure == StorageError, Answer == [StoragePath] {
-    /// Where a scan by several begins each part.
+    /// The dividers between the parts of a concurrent scan.
     public static var dividers: Self { Self("dividers") }
 }
 
 extension Query {
-    /// For recorded calls: where it looks and how many conditions it has, never their values.
+    /// For recorded calls: the source and the number of conditions, never their values.
     var subject: String {
         var text =
             switch source {
@@ -65,7 +64,7 @@ extension Query {
 }
 
 extension DocumentWrite {
-    /// For recorded calls: what is done to which document, never with what.
+    /// For recorded calls: the operation and the document, never the contents.
     var subject: String {
         let verb =
             switch (operation, precondition) {

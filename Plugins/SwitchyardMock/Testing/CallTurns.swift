@@ -2,7 +2,7 @@ import Switchyard
 import SwitchyardBytes
 import Synchronization
 
-/// How many calls are on their way to the mock's server, and who waits for a turn: first come, first served.
+/// Limits the number of concurrent calls to the mock's server; waiting calls get their turn in order.
 final class CallTurns: Sendable {
     private struct State {
         var limits = CallLimits()
@@ -11,10 +11,10 @@ final class CallTurns: Sendable {
     }
 
     enum Answer {
-        /// To be given back.
+        /// The turn must be given back.
         case taken
         case cancelled
-        /// Too many wait already.
+        /// Too many calls are waiting.
         case refused
     }
 
@@ -52,7 +52,7 @@ final class CallTurns: Sendable {
                 state.waiting.remove(at: index)
                 return true
             }
-            // It came in the same moment.
+            // The turn arrived at the same moment.
             if !wasWaiting { giveBack() }
             return .cancelled
         }

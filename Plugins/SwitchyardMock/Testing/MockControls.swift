@@ -1,7 +1,7 @@
 public import Switchyard
 import Synchronization
 
-/// What a test does to one mock client: scripts its answers, makes calls fail or lose their answer, and sees what was called.
+/// A test's controls for one mock client: they script answers, make calls fail or lose their answer, and record calls.
 ///
 /// ```swift
 /// storage.controls.fail(.commit, onCall: 2, with: StorageError(.unauthorized, "Refused."))
@@ -9,10 +9,10 @@ import Synchronization
 /// ```
 public final class MockControls<Failure: ClientError>: Sendable {
     private struct Rule {
-        /// For people: how it was asked for.
+        /// The script as the test wrote it, for messages.
         let text: String
         let operation: String?
-        /// Which of the calls from now on, counted from 1.
+        /// The affected calls from now on, counted from 1.
         let calls: ClosedRange<Int>
         let outcome: @Sendable () -> Result<any Sendable, Failure>
         var seen = 0
@@ -25,10 +25,10 @@ public final class MockControls<Failure: ClientError>: Sendable {
         var calls: [MockCall] = []
     }
 
-    /// The connection that this client shares with the others of its device.
+    /// The connection, which this client shares with the others of its device.
     public let network: MockNetwork
     private let state = Mutex(State())
-    /// Whether nothing at all is set, so that a call need not look further.
+    /// Whether nothing is scripted or recorded, so that calls need no check.
     private let isIdle = Atomic(true)
     private let unavailable: Failure
     private let cancelled: Failure
@@ -43,14 +43,15 @@ public final class MockControls<Failure: ClientError>: Sendable {
 
     /// Makes a call of `operation` fail, without an effect.
     ///
-    /// Operations are what a client is asked for, one by one: `.commit` is a batch of writes, and those of a transaction are
-    /// ``MockOperation/transactionRead`` and ``MockOperation/transactionCommit``. ``failAny(onCall:times:with:)`` fails them all.
+    /// Each kind of call is an operation: `.commit` is a batch of writes, and transactions use
+    /// ``MockOperation/transactionRead`` and ``MockOperation/transactionCommit``. ``failAny(onCall:times:with:)`` makes all
+    /// kinds fail.
     ///
     /// - Parameters:
-    ///   - operation: Of which kind.
-    ///   - call: Which one from now on: 1 is the next.
-    ///   - times: How many in a row, beginning with that one.
-    ///   - error: What the caller gets.
+    ///   - operation: The kind of call.
+    ///   - call: The first call to fail, counted from now on: 1 is the next.
+    ///   - times: The number of consecutive calls to fail.
+    ///   - error: The error that the caller gets.
     public func fail<Answer>(
         _ operation: MockOperation<Answer, Failure>, onCall call: Int = 1, times: Int = 1, with error: Failure
     ) { add("fail(\(operation))", operation.name, call, times) { .failure(error) } }
@@ -70,7 +71,7 @@ public final class MockControls<Failure: ClientError>: Sendable {
         _ operation: MockOperation<Answer, Failure>, onCall call: Int = 1, times: Int = 1, with answer: Answer
     ) { add("answer(\(operation))", operation.name, call, times) { .success(answer) } }
 
-    /// Lets the next writing calls take effect and loses the answer on its way.
+    /// Lets the next writing calls take effect, but loses their answers.
     public func loseAnswers(_ count: Int = 1) {
         change {
             let (sum, overflow) = $0.lostAnswers.addingReportingOverflow(max(0, count))
@@ -78,8 +79,8 @@ public final class MockControls<Failure: ClientError>: Sendable {
         }
     }
 
-    /// The scripts that have not had their turn, or not all of it, in the order in which they were made: `fail(send)`,
-    /// `fail(commit), 2 of 3 times left`. A test whose list is not empty at its end has scripted something that never happened.
+    /// The scripts that were not used, or not completely, in the order in which they were added: `fail(send)`, `fail(commit), 2
+    /// of 3 times left`. If this list is not empty at the end of a test, the test has scripted a call that never happened.
     public var unused: [String] {
         state.withLock { state in
             let rules = state.rules.map { rule in
@@ -91,7 +92,7 @@ public final class MockControls<Failure: ClientError>: Sendable {
         }
     }
 
-    /// Forgets scripts, failures and lost answers that have not had their turn.
+    /// Removes unused scripts, failures and lost answers.
     public func reset() {
         change {
             $0.rules = []
@@ -101,7 +102,7 @@ public final class MockControls<Failure: ClientError>: Sendable {
 
     // MARK: Recording
 
-    /// Whether calls are recorded. Off at first: a record grows with every call.
+    /// Whether calls are recorded. Off by default, since the record grows with every call.
     public var isRecording: Bool {
         get { state.withLock { $0.isRecording } }
         set { change { $0.isRecording = newValue } }
@@ -116,7 +117,7 @@ public final class MockControls<Failure: ClientError>: Sendable {
     /// Whether a call can go straight to the backend.
     var isQuiet: Bool { isIdle.load(ordering: .relaxed) && network.isInstant }
 
-    /// A call's way to the server.
+    /// Sends a call to the server.
     ///
     /// - Returns: The scripted answer, if there is one.
     func enter<Answer>(
@@ -129,7 +130,7 @@ public final class MockControls<Failure: ClientError>: Sendable {
         return try scripted.flatMap { (result) throws(Failure) in try result.get() as? Answer }
     }
 
-    /// A call's way to the server that no script knows of.
+    /// Sends a call to the server, ignoring scripts.
     func reach() async throws(Failure) {
         try await travel()
         if !network.isOnline { throw unavailable }
@@ -147,7 +148,7 @@ public final class MockControls<Failure: ClientError>: Sendable {
         }
     }
 
-    /// As ``enter(_:_:needsNetwork:)`` for what must not wait: the failure that a script has for it.
+    /// Like ``enter(_:_:needsNetwork:)``, for code that must not wait: returns the scripted failure.
     func failure<Answer>(_ operation: MockOperation<Answer, Failure>, _ subject: @autoclosure () -> String) -> Failure?
     {
         guard !isIdle.load(ordering: .relaxed) else { return nil }
@@ -155,7 +156,7 @@ public final class MockControls<Failure: ClientError>: Sendable {
         return nil
     }
 
-    /// Whether the answer of the writing call that just took effect is to be lost.
+    /// Whether the answer of the writing call that just took effect is lost.
     func losesAnswer() -> Bool {
         guard !isIdle.load(ordering: .relaxed) else { return false }
         return state.withLock { state in
@@ -165,7 +166,7 @@ public final class MockControls<Failure: ClientError>: Sendable {
         }
     }
 
-    /// Throws when the answer is lost: for services without a queue.
+    /// Throws if the answer is lost, for services without a queue.
     func leave() throws(Failure) { if losesAnswer() { throw unavailable } }
 
     private func record(_ operation: String, _ subject: @autoclosure () -> String) -> Result<any Sendable, Failure>? {

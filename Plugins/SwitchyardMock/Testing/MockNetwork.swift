@@ -2,7 +2,7 @@ import Switchyard
 import SwitchyardBytes
 import Synchronization
 
-/// The connection of one device: whether it is there and how slow it is. The clients of a device share one.
+/// The connection of one device, with its availability and latency. The clients of a device share it.
 ///
 /// ```swift
 /// let network = MockNetwork()
@@ -18,11 +18,11 @@ public final class MockNetwork: Sendable {
     private let listeners = Broadcast<@Sendable (Bool) -> Void>()
     private let isImmediate = Atomic(true)
     private let turns = CallTurns()
-    /// Pauses are taken on this clock.
+    /// The clock for delays.
     public let clock: any Clock<Duration>
 
     /// - Parameters:
-    ///   - clock: What pauses are taken on.
+    ///   - clock: The clock for delays.
     ///   - latency: How long every call waits before it reaches the server.
     public init(clock: any Clock<Duration> = ContinuousClock(), latency: Duration = .zero) {
         self.clock = clock
@@ -54,17 +54,17 @@ public final class MockNetwork: Sendable {
 
     var isInstant: Bool { isImmediate.load(ordering: .relaxed) }
 
-    /// How many calls are on their way at a time. One without latency is there at once, and holds up nobody.
+    /// The limits for concurrent calls. Without latency, a call arrives at once and occupies no turn.
     var callLimits: CallLimits {
         get { turns.limits }
         set { turns.limits = newValue }
     }
-    /// How many calls wait for their turn.
+    /// The number of calls waiting for their turn.
     package var waitingCallCount: Int { turns.waitingCount }
 
     enum Journey { case arrived, cancelled, refused }
 
-    /// A call's way to the server, from its turn on.
+    /// Sends a call to the server: waits for a turn, then for the latency.
     func travel() async -> Journey {
         guard latency > .zero else { return .arrived }
         switch await turns.take() {
@@ -76,7 +76,7 @@ public final class MockNetwork: Sendable {
         return await delay() ? .arrived : .cancelled
     }
 
-    /// Waits as long as anything takes to reach the server.
+    /// Waits for the latency of one call.
     ///
     /// - Returns: `false` if the task was cancelled meanwhile.
     func delay() async -> Bool {
@@ -90,12 +90,12 @@ public final class MockNetwork: Sendable {
         }
     }
 
-    /// - Returns: What ends it.
+    /// - Returns: An object that removes the listener.
     func onChange(_ listener: @escaping @Sendable (Bool) -> Void) -> Once { Once(listeners.add(listener)) }
 }
 
 extension StorageError {
-    /// What calls fail of, and writes wait for, while ``MockNetwork/isOnline`` is `false`.
+    /// The error of calls, and of queued writes, while ``MockNetwork/isOnline`` is `false`.
     static let mockIsOffline = StorageError(
         .unavailable, "The mock's network is off. Set isOnline of its MockNetwork to true.")
 }

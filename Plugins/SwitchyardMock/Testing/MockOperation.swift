@@ -1,6 +1,6 @@
 public import Switchyard
 
-/// The name of an operation of a mock, which also says what it answers with: for scripts and recorded calls.
+/// The name of a mock's operation and the type of its answer, for scripts and recorded calls.
 public struct MockOperation<Answer: Sendable, Failure: ClientError>: Sendable, Hashable, CustomStringConvertible {
     public let name: String
     public var description: String { name }
@@ -10,9 +10,9 @@ public struct MockOperation<Answer: Sendable, Failure: ClientError>: Sendable, H
 
 /// A call that reached a mock.
 public struct MockCall: Sendable, Hashable, CustomStringConvertible {
-    /// The operation's name, as ``MockOperation/name`` has it.
+    /// The operation's name, see ``MockOperation/name``.
     public let operation: String
-    /// What it was about: paths, queries, kinds; never contents, passwords or addresses.
+    /// The subject of the call: paths, queries, kinds; never contents, passwords or addresses.
     public let subject: String
 
     /// Such as `commit set users/alice, delete users/bob`.

@@ -1,12 +1,11 @@
 import Switchyard
 
 extension MockRules {
-    /// The rules that come with the clients for users, contacts, check-ins and notifications, as Firebase and Supabase get them.
+    /// The rules for the clients of users, contacts, check-ins and notifications, the same as for Firebase and Supabase.
     ///
-    /// Each person owns `users/ID` with everything below it, and the check-ins with their ID. Either of two people puts both
-    /// on each other's lists, and makes nobody a responder by it. Responders see the check-ins and the profile. Whoever is on
-    /// a person's list can leave them a notification, and cannot read it afterwards. Everything else is refused; allow it with
-    /// ``or(_:)``.
+    /// Users own `users/ID` with everything below it, and the check-ins with their ID. Either of two users can add both to each
+    /// other's contacts, but not as responders. Responders see the check-ins and the profile. Contacts of a user can create
+    /// notifications for them, and cannot read these afterwards. Everything else is refused; allow it with ``or(_:)``.
     public static let domain = MockRules { request in
         guard let userID = request.userID else { return false }
         let segments = request.path.segments
@@ -25,7 +24,7 @@ extension MockRules {
 }
 
 extension MockRules.Request {
-    /// What `person` keeps about a contact.
+    /// The entry of a contact in the contacts of `person`.
     fileprivate func entry(of contact: AuthUser.ID, on person: AuthUser.ID) -> DocumentData? {
         Self.entry(contact, person).flatMap(document)
     }
@@ -34,7 +33,7 @@ extension MockRules.Request {
         entry(of: contact, on: person)?["isResponder"] == true
     }
 
-    /// Whether a contact may do this with their own place on the list of `person`, who has to be on theirs afterwards.
+    /// Whether contacts may change their own entry in the contacts of `person`, who must be among theirs afterwards.
     fileprivate func mayChangeOwnEntry(on person: AuthUser.ID) -> Bool {
         switch access {
         case .get, .list: return false
@@ -47,7 +46,7 @@ extension MockRules.Request {
 
     fileprivate func allowsCheckIn(for userID: AuthUser.ID) -> Bool {
         switch access {
-        // A check-in that is not there tells nothing of anybody.
+        // A missing check-in reveals nothing.
         case .get, .list:
             guard let existing else { return true }
             guard let person = existing["userID"]?.stringValue else { return false }

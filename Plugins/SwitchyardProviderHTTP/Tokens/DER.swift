@@ -1,4 +1,4 @@
-/// The few pieces of ASN.1's distinguished encoding that keys and certificates are made of.
+/// The parts of ASN.1's distinguished encoding that keys and certificates need.
 enum DER {
     enum Tag: UInt8 {
         case integer = 0x02
@@ -7,9 +7,9 @@ enum DER {
         case null = 0x05
         case object = 0x06
         case sequence = 0x30
-        /// The version, at the beginning of a certificate's inside.
+        /// The version, at the beginning of a certificate's content.
         case version = 0xA0
-        /// The public key within a private one of a curve.
+        /// The public key within a private EC key.
         case publicHalf = 0xA1
     }
 
@@ -18,7 +18,7 @@ enum DER {
         return [tag.rawValue] + length(contents.count) + contents
     }
 
-    /// A number above zero.
+    /// A positive number.
     static func integer(_ bytes: some Collection<UInt8>) -> [UInt8] {
         let digits = Array(bytes.drop { $0 == 0 })
         guard let first = digits.first else { return encode(.integer, [0]) }
@@ -36,7 +36,8 @@ enum DER {
         return [0x80 | UInt8(bytes.count)] + bytes
     }
 
-    /// The elements that stand one behind the other in `bytes`, each with its tag and as a whole; `nil` for what is no such list.
+    /// The elements in `bytes`, each with its tag, its contents and as a whole; `nil` if the bytes are not a sequence of
+    /// elements.
     static func elements(_ bytes: ArraySlice<UInt8>) -> [(
         tag: UInt8, contents: ArraySlice<UInt8>, whole: ArraySlice<UInt8>
     )]? {
@@ -60,12 +61,12 @@ enum DER {
         return found
     }
 
-    /// The public key of a certificate, whose signature nobody looks at: it comes from where keys are published.
+    /// The public key of a certificate. The certificate's signature is not verified, since it comes from the published keys.
     static func publicKey(ofCertificate der: [UInt8]) -> [UInt8]? {
         guard let outer = elements(der[...]), outer.count == 1, outer[0].tag == Tag.sequence.rawValue,
             let parts = elements(outer[0].contents), let inside = parts.first, let fields = elements(inside.contents)
         else { return nil }
-        // The version may be left out. Then come number, algorithm, issuer, time, subject and the key.
+        // The version is optional. Number, algorithm, issuer, validity, subject and key follow.
         let place = fields.first?.tag == Tag.version.rawValue ? 6 : 5
         guard fields.count > place, fields[place].tag == Tag.sequence.rawValue else { return nil }
         return Array(fields[place].whole)

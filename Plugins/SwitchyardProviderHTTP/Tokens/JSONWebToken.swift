@@ -2,15 +2,15 @@ import Foundation
 package import Switchyard
 package import SwitchyardBytes
 
-/// A JWT that was taken apart. Nothing of it is known to be true yet.
+/// A parsed JWT. Nothing in it is verified yet.
 package struct JSONWebToken: Sendable {
     package let header: JSONObject
     package let claims: JSONObject
-    /// What was signed: both parts as they came.
+    /// The signed bytes: header and claims as received.
     package let signed: [UInt8]
     package let signature: [UInt8]
 
-    /// More than any issuer puts into a token, and little enough to be read without harm.
+    /// Larger than any real token, and small enough to parse safely.
     static let limit = 64 << 10
 
     package init(_ token: Secret) throws(TokenError) {
@@ -29,7 +29,7 @@ package struct JSONWebToken: Sendable {
     }
 
     private static func object(_ part: some Collection<UInt8>) -> JSONObject? {
-        // A name that stands twice would be read one way here and another way elsewhere.
+        // A duplicate name could be read differently here and elsewhere.
         Base64.decode(part, alphabet: .url, padding: .absent).flatMap { try? JSON(parsing: $0) }?.object
     }
 
@@ -37,12 +37,12 @@ package struct JSONWebToken: Sendable {
     package var keyID: String? { header["kid"]?.string }
 }
 
-/// What every token of an issuer has to say.
+/// The claims that an issuer's tokens must have.
 package struct TokenRules: Sendable {
     package let issuers: Set<String>
-    /// What the token has to be meant for; any when empty.
+    /// The required audience; any if `nil`.
     package let audience: String?
-    /// By how much clocks may differ.
+    /// The tolerated clock difference, in seconds.
     package static let leeway: Int64 = 60
 
     package init(issuers: Set<String>, audience: String?) {
@@ -50,13 +50,13 @@ package struct TokenRules: Sendable {
         self.audience = audience
     }
 
-    /// Looks at claims whose signature is good.
+    /// Checks claims whose signature is valid.
     ///
     /// - Parameter now: In seconds since 1970.
-    /// - Returns: Whose token it is.
+    /// - Returns: The user of the token.
     package func check(_ claims: JSONObject, now: Int64) throws(TokenError) -> AuthUser.ID {
         guard let issuer = claims["iss"]?.string, issuers.contains(issuer) else {
-            // What the token says may be anybody's invention, and does not stand in an error.
+            // The token's own issuer may be made up, so it must not appear in an error.
             let ours = issuers.sorted().map { "“\($0)”" }.joined(separator: " or ")
             throw TokenError(
                 .wrongProject,
@@ -104,7 +104,7 @@ extension Double {
 }
 
 extension VerifiedToken {
-    /// What good claims say, as far as issuers agree on names.
+    /// The claims of a valid token, as far as their names are common to issuers.
     package init(
         _ token: Secret, by provider: InfrastructureProvider, of userID: AuthUser.ID, _ claims: JSONObject
     ) {

@@ -3,21 +3,21 @@ import SwitchyardBytes
 package import SwitchyardWire
 import Synchronization
 
-/// The keys that an issuer publishes: fetched when the first token comes, and kept for as long as the issuer says.
+/// The published keys of an issuer, fetched for the first token and cached for as long as the issuer allows.
 ///
-/// A token may name any key, so that an unknown name has them fetched again only once a minute. When they cannot be fetched,
-/// those that are there are good for another day.
+/// A token may name any key, so an unknown name causes another fetch at most once a minute. If a fetch fails, cached keys
+/// remain valid for another day.
 package final class PublishedKeys: Sendable {
     package enum Form: Sendable {
         /// `{"keys": […]}`.
         case keySet
-        /// Certificates by the names of their keys.
+        /// Certificates by key name.
         case certificates
     }
 
     private struct State {
         var keys: [String: TokenKey] = [:]
-        /// Until when those are good.
+        /// When the keys expire.
         var goodUntil = Duration.zero
         var attemptedAt: Duration?
     }
@@ -35,7 +35,7 @@ package final class PublishedKeys: Sendable {
     private static let deadline = Duration.seconds(10)
     private static let usualLife = Duration.seconds(3600)
     private static let lives: ClosedRange<Duration> = .seconds(60) ... .seconds(86_400)
-    /// After how long an unknown name is reason to look again, and a failed attempt is repeated.
+    /// The minimum time between fetches for unknown names, and between failed attempts.
     package static let pause = Duration.seconds(60)
     private static let pauseAfterFailure = Duration.seconds(5)
     private static let grace = Duration.seconds(86_400)
@@ -50,12 +50,12 @@ package final class PublishedKeys: Sendable {
 
     private enum Finding {
         case key(TokenKey)
-        /// To be fetched; with a key that is good enough where that fails.
+        /// The keys must be fetched; the given key can be used if that fails.
         case fetch(TokenKey?)
         case unknown
     }
 
-    /// - Parameter id: The name that the token gives; without one, the only key that there is.
+    /// - Parameter id: The key name in the token; `nil` for the only key.
     package func key(_ id: String?) async throws(TokenError) -> TokenKey {
         switch find(id) {
         case .key(let key): return key
@@ -63,7 +63,7 @@ package final class PublishedKeys: Sendable {
         case .fetch(let old):
             do throws(TokenError) {
                 try await flight.run { [self] () async throws(TokenError) in
-                    // Another flight may have landed since it was looked for.
+                    // Another call may have fetched them since the check above.
                     if case .fetch = find(id) { try await fetch() }
                 }
             } catch {
@@ -121,7 +121,7 @@ package final class PublishedKeys: Sendable {
         var keys: [String: TokenKey] = [:]
         switch form {
         case .keySet:
-            // One of another kind, or one that cannot be read, takes away no other of the same name.
+            // Skip keys of other kinds and unreadable ones, even if they share a name with a usable key.
             for (index, entry) in (json["keys"]?.array ?? []).enumerated() {
                 if let key = TokenKey(entry) { keys[entry["kid"]?.string ?? "\(index)"] = key }
             }
@@ -156,7 +156,7 @@ extension TokenError {
             isOver ? "The check was ended." : "The project could not be asked: \(error.message).", underlying: error)
     }
 
-    /// What checks signatures is not there.
+    /// The library for checking signatures is missing.
     package static let noCryptography = TokenError(
         .unsupported, "Checking signatures requires OpenSSL's libcrypto. Install the package libssl3 or libssl1.1.")
 }

@@ -1,10 +1,10 @@
 package import Switchyard
 
 extension TokenError {
-    /// What it means for a token that its issuer was asked about it and the call failed.
+    /// The error for a token whose lookup at the issuer failed.
     ///
-    /// Only what the issuer says of the session or the account is held against the token. A key or a credential that it refuses
-    /// is this server's own, and an outage nobody's: nobody is to be signed out for either.
+    /// Only the issuer's answer about the session or the account invalidates the token. A refused key or credential is this
+    /// server's own problem, and an outage is temporary: neither may sign users out.
     package init(lookingUp error: AuthError) {
         let failed = "The session of the token could not be looked up: \(error.message)"
         switch error.code {

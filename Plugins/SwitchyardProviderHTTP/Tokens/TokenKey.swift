@@ -7,7 +7,7 @@ package import SwitchyardBytes
     import CSwitchyardCrypto
 #endif
 
-/// A published key that checks signatures, of RS256 or of ES256.
+/// A published key for verifying signatures with RS256 or ES256.
 package final class TokenKey: Sendable {
     package enum Algorithm: String, Sendable {
         case rs256 = "RS256"
@@ -15,7 +15,7 @@ package final class TokenKey: Sendable {
     }
 
     package let algorithm: Algorithm
-    // Neither library changes a key that it checks signatures with: any number of threads may do so with one.
+    // Neither library modifies a key while verifying, so any number of threads may use it.
     #if canImport(Security)
         private nonisolated(unsafe) let key: SecKey
     #else
@@ -24,7 +24,7 @@ package final class TokenKey: Sendable {
         deinit { ccrypto_free(key) }
     #endif
 
-    /// Whether this system has what checks signatures.
+    /// Whether this system can verify signatures.
     package static var isAvailable: Bool {
         #if canImport(Security)
             true
@@ -34,13 +34,13 @@ package final class TokenKey: Sendable {
     }
 
     #if !canImport(Security)
-        /// Opens this library in place of the usual ones, before anything else does: for tests of systems that lack them.
+        /// Loads this library instead of the usual ones, before anything else does: for tests of systems without them.
         ///
-        /// - Returns: Whether it is there.
+        /// - Returns: Whether the library exists.
         package static func open(library name: String) -> Bool { ccrypto_open(name) }
     #endif
 
-    /// A key of a JSON web key set; `nil` for one of another kind, and for one that is too weak.
+    /// A key of a JSON web key set; `nil` if it is of another kind or too weak.
     package convenience init?(_ json: JSON) {
         func bytes(_ name: String) -> [UInt8]? { json[name]?.string.flatMap { Base64.decode($0, alphabet: .url) } }
         switch json["kty"]?.string {
@@ -58,7 +58,7 @@ package final class TokenKey: Sendable {
         }
     }
 
-    /// The key of a certificate with an RSA key, as text between lines of dashes.
+    /// The RSA key of a PEM certificate.
     package convenience init?(certificate pem: String) {
         let lines = pem.split(whereSeparator: \.isNewline)
         guard lines.first?.hasPrefix("-----BEGIN CERTIFICATE") == true,
@@ -70,7 +70,7 @@ package final class TokenKey: Sendable {
         self.init(rsa: Array(fields[1].contents.dropFirst()))
     }
 
-    /// The names of the two kinds of keys.
+    /// The object identifiers of the two kinds of keys.
     static let rsaName: [UInt8] = [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x01, 0x01]
     static let curveName: [UInt8] = [0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x02, 0x01]
 
@@ -80,13 +80,13 @@ package final class TokenKey: Sendable {
         DER.encode(.object, [0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x03, 0x01, 0x07]))
 
     #if canImport(Security)
-        /// - Parameter rsa: As PKCS #1 has it.
+        /// - Parameter rsa: The key in PKCS #1 format.
         private init?(rsa: [UInt8]) {
             guard let key = Self.make(Data(rsa), kSecAttrKeyTypeRSA) else { return nil }
             (self.key, algorithm) = (key, .rs256)
         }
 
-        /// - Parameter p256: A point, not compressed.
+        /// - Parameter p256: An uncompressed point.
         private init?(p256: [UInt8]) {
             guard let key = Self.make(Data(p256), kSecAttrKeyTypeECSECPrimeRandom) else { return nil }
             (self.key, algorithm) = (key, .es256)
@@ -124,7 +124,7 @@ package final class TokenKey: Sendable {
         #endif
     }
 
-    /// Tokens carry the two numbers of an ECDSA signature one behind the other.
+    /// Converts the ECDSA signature of a token, which is two concatenated numbers.
     private static func der(_ signature: [UInt8]) -> [UInt8]? {
         guard signature.count == 64 else { return nil }
         return DER.encode(.sequence, DER.integer(signature[..<32]), DER.integer(signature[32...]))

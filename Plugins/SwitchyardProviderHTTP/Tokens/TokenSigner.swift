@@ -8,10 +8,10 @@ package import SwitchyardBytes
     import CSwitchyardCrypto
 #endif
 
-/// A private key that signs tokens, with RS256 or ES256 by its kind.
+/// A private key for signing tokens, with RS256 or ES256 depending on its kind.
 package final class TokenSigner: Sendable {
     package let algorithm: TokenKey.Algorithm
-    // Neither library changes a key that it signs with: any number of threads may do so with one.
+    // Neither library modifies a key while signing, so any number of threads may use it.
     #if canImport(Security)
         private nonisolated(unsafe) let key: SecKey
     #else
@@ -20,8 +20,8 @@ package final class TokenSigner: Sendable {
         deinit { ccrypto_free(key) }
     #endif
 
-    /// - Parameter pem: A key of RSA or of the curve P-256 as PKCS #8 has it, between lines of dashes, as key files do.
-    /// - Returns: `nil` for what is none, and where ``TokenKey/isAvailable`` is not.
+    /// - Parameter pem: An RSA or P-256 key in PKCS #8 and PEM format, as in key files.
+    /// - Returns: `nil` if it is not such a key, and unless ``TokenKey/isAvailable``.
     package init?(pem: Secret) {
         let lines = pem.reveal().split(whereSeparator: \.isNewline).drop { !$0.hasPrefix("-----BEGIN PRIVATE KEY") }
         guard !lines.isEmpty,
@@ -55,9 +55,9 @@ package final class TokenSigner: Sendable {
         #endif
     }
 
-    /// A token with these claims.
+    /// Creates a token with these claims.
     ///
-    /// - Parameter keyID: The name of the key, by which whoever checks it finds the other half.
+    /// - Parameter keyID: The name by which the verifier finds the public key.
     package func token(_ claims: JSONObject, keyID: String?) -> Secret? {
         var header: JSONObject = ["alg": .string(algorithm.rawValue), "typ": "JWT"]
         header["kid"] = keyID.map { .string($0) }
@@ -74,7 +74,7 @@ package final class TokenSigner: Sendable {
                     Data(message) as CFData, nil) as Data?
             guard let signature = made.map({ Array($0) }) else { return nil }
         #else
-            // As large as a signature of RSA with 8192 bits.
+            // The size of an RSA signature with 8192 bits.
             var signature = [UInt8](repeating: 0, count: 1024)
             let count = ccrypto_sign(key, message, message.count, &signature, signature.count)
             guard count > 0 else { return nil }
@@ -83,7 +83,7 @@ package final class TokenSigner: Sendable {
         return algorithm == .rs256 ? signature : Self.plain(signature)
     }
 
-    /// Tokens carry the two numbers of an ECDSA signature one behind the other.
+    /// Converts an ECDSA signature to a token's format, which is two concatenated numbers.
     private static func plain(_ der: [UInt8]) -> [UInt8]? {
         guard let numbers = DER.elements(der[...])?.first.flatMap({ DER.elements($0.contents) }), numbers.count == 2
         else { return nil }
@@ -94,7 +94,7 @@ package final class TokenSigner: Sendable {
     }
 
     #if canImport(Security)
-        /// The key as X9.63 has it, the public half before the private one, out of an `ECPrivateKey`.
+        /// The key in X9.63 format, with the public key before the private one, from an `ECPrivateKey`.
         private static func point(_ der: [UInt8]) -> [UInt8]? {
             guard let parts = DER.elements(der[...])?.first.flatMap({ DER.elements($0.contents) }), parts.count >= 2,
                 let bits = parts.first(where: { $0.tag == DER.Tag.publicHalf.rawValue }),

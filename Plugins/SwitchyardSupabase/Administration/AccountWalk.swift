@@ -1,13 +1,14 @@
 import Switchyard
 import SwitchyardBytes
 
-/// A way through a project's accounts, from the oldest on, that skips none and shows none twice while accounts come and go.
+/// Lists a project's accounts, oldest first, without skipping or repeating any while accounts are created and deleted.
 ///
-/// The service numbers its pages, so whatever is deleted before a page moves accounts across its edge, and sorts by the time of
-/// creation only: accounts of one moment, as a script makes them, come in any order. Hence each page is taken out of a single
-/// answer that begins before what is looked for, and an account counts only where the answer has all of its moment.
+/// The service numbers its pages, so a deletion before a page shifts accounts across its edge. It sorts by creation time only,
+/// so accounts created at the same time, for example by a script, come in any order. Hence each page is taken from a single
+/// answer that begins before the accounts needed, and an account is used only if the answer contains all accounts of the same
+/// time.
 struct AccountWalk: Sendable {
-    /// Asks for a page of this size, numbered from one, in ascending order of creation.
+    /// Fetches a page of this size, numbered from one, in ascending order of creation.
     typealias Fetch = @Sendable (_ size: Int, _ number: Int) async throws(AuthError) -> [JSON]
 
     let fetch: Fetch
@@ -30,25 +31,25 @@ struct AccountWalk: Sendable {
         }
     }
 
-    /// The last account shown.
+    /// The last account returned.
     struct Place: Sendable, Hashable {
         let moment: Timestamp
         let id: AuthUser.ID
-        /// Where the last account of an earlier moment was, counted from zero: the next answer is to have it.
+        /// The index, from zero, of the last account with an earlier time, which the next answer must contain.
         let index: Int
 
         func isBefore(_ row: Row) -> Bool { row.moment == moment ? id < row.id : moment < row.moment }
     }
 
-    /// As many as the service's own cursors allow.
+    /// The same limit as in the service's own cursors.
     static let mostRows = 1000
-    /// Enough to pass what half a million deletions between two pages have moved.
+    /// Enough to make up for half a million deletions between two pages.
     private static let mostAnswers = 1000
 
-    /// - Returns: At most `limit` rows, and the place of the last; no place at the end.
+    /// - Returns: At most `limit` rows, and the place of the last one; `nil` as the place at the end.
     func page(after place: Place?, limit: Int) async throws(AuthError) -> (rows: [Row], next: Place?) {
         var start = place?.index ?? 0
-        // Before what is looked for stand an account of an earlier moment and the last shown; behind it, one of a later moment.
+        // The answer also needs an account with an earlier time, the last account returned, and one with a later time.
         var count = min(limit + (place == nil ? 1 : 3), Self.mostRows)
         var step = limit
         for _ in 0..<Self.mostAnswers {
@@ -56,14 +57,14 @@ struct AccountWalk: Sendable {
             let offset = size * (number - 1)
             let rows = try await rows(size, number)
             if offset > 0, let place, rows.first.map({ $0.moment >= place.moment }) ?? true {
-                // Deletions have moved accounts forward, perhaps across the beginning of this answer.
+                // Deletions have shifted accounts forward, perhaps across the start of this answer.
                 start = max(0, offset - step)
                 step *= 2
                 continue
             }
             let isWhole = rows.count < size
             guard let edge = rows.last?.moment else { return ([], nil) }
-            // Others of the last moment may follow.
+            // More accounts with the last time may follow.
             let fresh = rows.filter { (isWhole || $0.moment < edge) && place?.isBefore($0) != false }
                 .sorted(by: Row.comesBefore)
             if let last = fresh.prefix(limit).last {
@@ -74,7 +75,7 @@ struct AccountWalk: Sendable {
             }
             if isWhole { return ([], nil) }
             if let place, edge < place.moment {
-                // Too early: accounts were added before, or the step back was long.
+                // Too early: accounts were added before, or the step back was too long.
                 start = offset + rows.count - 1
                 count = max(count, min(count * 2, Self.mostRows / 2))
             } else {
@@ -91,15 +92,15 @@ struct AccountWalk: Sendable {
         var rows: [Row] = []
         for json in try await fetch(size, number) {
             let row = try Row(json)
-            // A server that does not sort as it is asked would have accounts skipped.
+            // Wrong sorting by the server would skip accounts.
             if let last = rows.last, row.moment < last.moment { throw AuthError(SupabaseAuthFailure.unreadable) }
             rows.append(row)
         }
         return rows
     }
 
-    /// A page of the service's with `count` rows from `start` on, or as many of them as a page of the usual size can have: pages
-    /// begin at multiples of their size only.
+    /// The service's page with `count` rows from `start` on, or with as many of them as a page of the usual size can have:
+    /// pages begin only at multiples of their size.
     static func window(from start: Int, count: Int) -> (size: Int, number: Int) {
         let most = count <= mostRows ? mostRows : 2 * count + 64
         var best = (size: count, rows: 0)

@@ -4,7 +4,7 @@ import SwitchyardBytes
 import SwitchyardProviderHTTP
 
 extension ManagedAccount {
-    /// `nil` for what is no account, and for what is kept of one that was deleted softly.
+    /// `nil` if the JSON is not an account, or is the remainder of a soft-deleted one.
     init?(supabase json: JSON, at now: Timestamp) {
         guard let user = AuthUser(supabase: json), json["deleted_at"]?.string == nil else { return nil }
         let end = json["banned_until"]?.string.flatMap { RFC3339.parse($0) }
@@ -17,12 +17,12 @@ extension ManagedAccount {
             claims: claims)
     }
 
-    /// What the service keeps itself beside the project's claims.
+    /// The claims that the service itself stores beside the project's.
     static let serviceClaims: Set<String> = ["provider", "providers"]
 
-    /// Claims as the service takes them.
+    /// Claims as the service expects them.
     ///
-    /// - Throws: `.invalidArgument` for what would not come back as it was sent.
+    /// - Throws: `.invalidArgument` for a value that would not come back unchanged.
     static func supabase(claims: [String: DocumentValue]) throws(AuthError) -> JSONObject {
         var object: JSONObject = [:]
         for (name, value) in claims.sorted(by: { $0.key < $1.key }) {
@@ -43,7 +43,7 @@ extension ManagedAccount {
 }
 
 extension JSON {
-    /// `nil` for what plain JSON has no value for, also somewhere within. The service reads numbers as 64-bit floating point.
+    /// `nil` if the value, or a value within it, has no plain JSON form. The service reads numbers as 64-bit floating point.
     fileprivate init?(claim value: DocumentValue) {
         switch value {
         case .null: self = .null

@@ -3,7 +3,7 @@ import Switchyard
 import SwitchyardBytes
 
 extension PasswordHash {
-    /// As the service reads it. What it cannot read it would take over all the same, or call a failure of its own.
+    /// The hash as the service reads it. The service would store an unreadable hash, or report an internal error.
     ///
     /// - Throws: `.invalidArgument`; `.unsupported` for a kind that the service does not know.
     var supabase: Secret {
@@ -61,7 +61,7 @@ extension PasswordHash {
         }
     }
 
-    /// The service has no Argon2d, and no version but the last.
+    /// The service supports neither Argon2d nor any version but the latest.
     private static func isArgon2(_ hash: String) -> Bool {
         let parts = hash.split(separator: "$", omittingEmptySubsequences: false)
         guard parts.count == 6, parts[0].isEmpty, ["argon2i", "argon2id"].contains(parts[1]), parts[2] == "v=19",

@@ -2,8 +2,8 @@ import Foundation
 import Switchyard
 import SwitchyardBytes
 
-/// What is sent of an account. The service takes empty texts for absent ones and any password from an administrator, so what
-/// cannot be right is refused here.
+/// The fields sent for an account. The service treats empty text as absent and accepts any password from an administrator, so
+/// invalid values are refused here.
 struct SupabaseAccountFields {
     private(set) var json: JSONObject = [:]
 
@@ -16,14 +16,14 @@ struct SupabaseAccountFields {
         if !claims.isEmpty { json["app_metadata"] = .object(claims) }
     }
 
-    /// - Parameter present: The account as it is, needed for new claims.
+    /// - Parameter present: The current account, needed for new claims.
     init(_ edit: AccountEdit, of present: JSON?) throws(AuthError) {
         try set(email: edit.email, phone: edit.phoneNumber, edit.password)
         if edit.isEmailVerified == true { json["email_confirm"] = true }
         try set(edit.displayName, edit.photoURL)
         if let isDisabled = edit.isDisabled { set(isDisabled: isDisabled) }
         guard let claims = edit.claims else { return }
-        // Laid over what is there; null takes away.
+        // Claims are merged with the existing ones; null removes one.
         var object = try ManagedAccount.supabase(claims: claims)
         for old in present?["app_metadata"]?.object ?? [:]
         where object[old.key] == nil && !ManagedAccount.serviceClaims.contains(old.key) { object[old.key] = .null }
@@ -67,12 +67,12 @@ struct SupabaseAccountFields {
         if !own.isEmpty { json["user_metadata"] = .object(own) }
     }
 
-    /// Nobody is disabled for ever here: a hundred years stand for it.
+    /// An account cannot be disabled forever, so it is banned for a hundred years.
     private mutating func set(isDisabled: Bool) { json["ban_duration"] = isDisabled ? "876000h" : "none" }
 
-    // MARK: What can be one
+    // MARK: Validation
 
-    /// - Throws: `.invalidArgument`. The service looks closer.
+    /// - Throws: `.invalidArgument`. The service validates more strictly.
     static func check(email: String) throws(AuthError) {
         guard isEmail(email) else { throw AuthError(.invalidArgument, "This is not an e-mail address.") }
     }
@@ -84,7 +84,7 @@ struct SupabaseAccountFields {
 
     static func isID(_ text: String) -> Bool { UUID(uuidString: text) != nil }
 
-    /// As the service keeps a number: digits, without the plus sign. `nil` for what is no number with its country code.
+    /// A number as the service stores it: digits without the plus sign. `nil` unless it is a number with a country code.
     static func digits(ofPhone text: String) -> String? {
         let digits = text.dropFirst().filter { $0 != " " }
         guard text.hasPrefix("+"), (2...15).contains(digits.utf8.count),

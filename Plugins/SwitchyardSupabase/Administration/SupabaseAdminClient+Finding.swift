@@ -2,7 +2,7 @@ import Switchyard
 import SwitchyardBytes
 import SwitchyardWire
 
-/// Looking for accounts, and through all of them.
+/// Looking up and listing accounts.
 extension SupabaseAdminClient {
     func accounts(_ keys: [AccountKey]) async throws(AuthError) -> [ManagedAccount?] {
         try Self.checkCancellation()
@@ -19,7 +19,7 @@ extension SupabaseAdminClient {
                 case .email(let email): try await id(ofEmail: email)
                 case .phoneNumber(let number): SupabaseAccountFields.digits(ofPhone: number).flatMap { numbers[$0] }
                 }
-            // What lists show is less than the whole.
+            // Lists contain only a part of each account.
             guard let id, let json = try await json(of: id) else { return nil }
             return ManagedAccount(supabase: json, at: service.now())
         }
@@ -28,7 +28,7 @@ extension SupabaseAdminClient {
         return keys.map { found[$0] }
     }
 
-    /// The account as the service has it; `nil` if it is not there.
+    /// The account as stored by the service; `nil` if it does not exist.
     func json(of id: AuthUser.ID) async throws(AuthError) -> JSON? {
         guard SupabaseAccountFields.isID(id) else { return nil }
         do throws(AuthError) {
@@ -42,7 +42,7 @@ extension SupabaseAdminClient {
     func id(ofEmail email: String) async throws(AuthError) -> AuthUser.ID? {
         guard SupabaseAccountFields.isEmail(email) else { return nil }
         let email = email.lowercased()
-        // What is looked for is a pattern, in which a backslash stands for no letter of its own.
+        // The search term is a pattern, in which a backslash does not stand for itself.
         let pattern = String(email.map { $0 == "\\" ? "_" : $0 })
         return try await first(in: walk(matching: pattern), limit: 100) { $0["email"]?.string?.lowercased() == email }
     }
@@ -59,7 +59,7 @@ extension SupabaseAdminClient {
         return nil
     }
 
-    /// One way through all accounts, which ends where the last of them is found.
+    /// Walks through all accounts once, and stops when the last number is found.
     func ids(ofPhones phones: Set<String>) async throws(AuthError) -> [String: AuthUser.ID] {
         guard !phones.isEmpty else { return [:] }
         var found: [String: AuthUser.ID] = [:]
@@ -85,7 +85,7 @@ extension SupabaseAdminClient {
         }
     }
 
-    /// - Parameter pattern: Part of the address, or of the name.
+    /// - Parameter pattern: Part of the address or the name.
     private func walk(matching pattern: String? = nil) -> AccountWalk {
         AccountWalk { size, number throws(AuthError) in
             var query = [

@@ -3,13 +3,13 @@ import Switchyard
 import SwitchyardBytes
 import SwitchyardWire
 
-/// What a mail would have in it.
+/// The links that an email would contain.
 extension SupabaseAdminClient {
-    /// The link of each kind leads to `redirectURL` with a session in its fragment; one for a new password too. Whatever signs in
-    /// confirms the address.
+    /// A link of each kind leads to `redirectURL` with a session in its fragment, even one for a new password. Every link that
+    /// signs in also confirms the address.
     ///
-    /// - Throws: `.invalidArgument` also for a confirmation of an address that is confirmed, and where the project's settings do not
-    ///   let links lead to `redirectURL`: the service would have them lead to the project's own site without a word.
+    /// - Throws: `.invalidArgument` also if a confirmed address should be confirmed, and if the project's settings do not allow
+    ///   links to `redirectURL`, which the service would silently replace with the project's own site.
     func link(_ kind: AccountLink, for email: String, redirectURL: URL?) async throws(AuthError) -> URL {
         try SupabaseAccountFields.check(email: email)
         let answer: JSON
@@ -17,7 +17,7 @@ extension SupabaseAdminClient {
         case .passwordReset: answer = try await link("recovery", email, redirectURL)
         case .emailConfirmation: answer = try await confirmationLink(email, redirectURL)
         case .signIn:
-            // Whoever is unknown would get an account by the link that signs in, and gets none by this one.
+            // A link that signs in would create an account for an unknown address; this one does not.
             _ = try await link("recovery", email, redirectURL)
             answer = try await link("magiclink", email, redirectURL)
             try await checkAccountIsOld(answer)
@@ -34,7 +34,7 @@ extension SupabaseAdminClient {
         return url
     }
 
-    /// What a sign-up would have sent. It takes no password where the account is there already.
+    /// The link of a sign-up. It needs no password if the account exists.
     private func confirmationLink(_ email: String, _ redirectURL: URL?) async throws(AuthError) -> JSON {
         do throws(AuthError) {
             return try await link("signup", email, redirectURL)
@@ -43,7 +43,7 @@ extension SupabaseAdminClient {
             case .emailInUse:
                 throw AuthError(
                     .invalidArgument, "The address is confirmed already and needs no link.", underlying: error)
-            // One would be needed for a new account.
+            // A new account would need a password.
             case .weakPassword: throw Self.nobody
             default: throw error
             }
@@ -52,7 +52,7 @@ extension SupabaseAdminClient {
 
     private static let nobody = AuthError(.userNotFound, "There is no account with this address.")
 
-    /// Takes back an account that the link was the first to make, which was deleted while the link was asked for.
+    /// Deletes an account that the link has just created, because the existing one was deleted meanwhile.
     private func checkAccountIsOld(_ answer: JSON) async throws(AuthError) {
         guard answer["verification_type"]?.string == "signup" else { return }
         if let id = answer["id"]?.string, SupabaseAccountFields.isID(id) { try await delete(id) }

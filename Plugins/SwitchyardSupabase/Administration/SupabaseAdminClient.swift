@@ -3,21 +3,21 @@ import Switchyard
 import SwitchyardBytes
 import SwitchyardWire
 
-/// A project's accounts, by the administrator's calls of its auth service, with the service key.
+/// A project's accounts, managed with the administrator's calls of its auth service and the service key.
 ///
-/// Telephone numbers cannot be looked up there: all that one call asks for are looked for on one way through all accounts, a
-/// request for each thousand. An address costs a search of the server's through its table and a request. Lists have neither the
-/// second factors of accounts nor whatever identities their `app_metadata` does not name.
+/// Phone numbers cannot be looked up: one call walks through all accounts for all of its numbers, with a request per thousand
+/// accounts. Looking up an address costs a server-side table search and a request. Lists contain neither the second factors of
+/// accounts nor the identities that their `app_metadata` does not name.
 ///
-/// There is no way to end somebody's sessions but a new password, none to make custom tokens, and of the hashes in
-/// ``PasswordHash`` the service knows all but those of PBKDF2.
+/// Only a new password ends a user's sessions. Custom tokens are not supported. Of the hashes in ``PasswordHash``, the service
+/// supports all but PBKDF2.
 struct SupabaseAdminClient: AdminClient {
     let provider: InfrastructureProvider = .supabase
     let capabilities: AdminCapabilities
     let service: SupabaseAuthService
     private let bearer: Secret?
 
-    /// - Parameter service: Has the service key in the place of the public one.
+    /// - Parameter service: A service with the service key instead of the public one.
     init(_ service: SupabaseAuthService) {
         var capabilities = AdminCapabilities()
         capabilities.links = Set(AccountLink.allCases)
@@ -51,7 +51,7 @@ struct SupabaseAdminClient: AdminClient {
         do throws(AuthError) {
             return try managed(try await call(.post, "/admin/users", fields.json))
         } catch {
-            // The service looks for the address first, and leaves an ID that is taken to its database.
+            // The service checks the address first, and leaves a taken ID to its database.
             if error.isOfDatabase || error.code == .emailInUse || error.code == .identityInUse, let id,
                 (try? await json(of: id)) != nil
             {
@@ -63,7 +63,7 @@ struct SupabaseAdminClient: AdminClient {
 
     @discardableResult
     func update(_ id: AuthUser.ID, _ edit: AccountEdit) async throws(AuthError) -> ManagedAccount {
-        // Wrong arguments come before what is asked of the server.
+        // Check the arguments before any request.
         var fields = try SupabaseAccountFields(edit, of: nil)
         if fields.json.isEmpty || edit.claims != nil || edit.isEmailVerified == false {
             guard let present = try await json(of: id) else { throw Self.nobody(id) }
@@ -88,7 +88,7 @@ struct SupabaseAdminClient: AdminClient {
         _ = try await call(.delete, "/admin/users/\(id)")
     }
 
-    /// What the database refuses comes without a name: whether an address or a number is taken is to be found out.
+    /// The database refuses changes without a reason, so find out whether an address or a number is taken.
     private func clarified(
         _ error: AuthError, email: String?, phone: String?, of id: AuthUser.ID?
     ) async -> AuthError {
@@ -118,7 +118,7 @@ struct SupabaseAdminClient: AdminClient {
         return failures
     }
 
-    // MARK: One way for all
+    // MARK: Calls
 
     func call(_ method: HTTPMethod, _ path: String, _ body: JSONObject? = nil) async throws(AuthError) -> JSON {
         try Self.checkCancellation()
@@ -145,6 +145,6 @@ struct SupabaseAdminClient: AdminClient {
 }
 
 extension AuthError {
-    /// Whether the service's database has refused a change, which the service says of nothing in particular.
+    /// Whether the service's database refused a change, which the service reports as a general failure.
     fileprivate var isOfDatabase: Bool { (details.underlying as? SupabaseAuthFailure)?.status == 500 }
 }

@@ -4,7 +4,7 @@ import SwitchyardBytes
 import SwitchyardProviderKit
 import SwitchyardWire
 
-/// What a signed-in person does with their account.
+/// Changes to the account of the signed-in user.
 extension SupabaseAuthAdapter {
     /// Links an identity token, or gives an anonymous account an address and a password.
     @discardableResult
@@ -15,7 +15,7 @@ extension SupabaseAuthAdapter {
                 var body = service.identity(credential)
                 body["link_identity"] = true
                 var grant = try await service.token("id_token", body, as: token)
-                // The answer has the identities from before.
+                // The answer contains the identities before the change.
                 if let json = try? await service.call(.get, "/user", as: grant.tokens.access),
                     let user = AuthUser(supabase: json), user.id == grant.user.id
                 {
@@ -27,7 +27,7 @@ extension SupabaseAuthAdapter {
             }
         case .password(let email, let password):
             return try await change { service, token throws(SupabaseAuthFailure) in
-                // The address comes first; a password without one is refused.
+                // The address comes first; the service refuses a password without one.
                 let answer = try await service.call(.put, "/user", ["email": .string(email)], as: token)
                 guard answer["email"]?.string?.lowercased() == email.lowercased() else {
                     throw .own(
@@ -70,7 +70,7 @@ extension SupabaseAuthAdapter {
             }
             let isOther = grant.user.id != session.user.id
             if isOther || !grant.openFactors.isEmpty {
-                // The session that the proof has made is nobody's; the one in use stays.
+                // End the new session, which is not used; the current one stays.
                 _ = try? await service.call(.post, "/logout?scope=local", as: grant.tokens.access)
                 throw isOther
                     ? AuthError(
@@ -91,7 +91,7 @@ extension SupabaseAuthAdapter {
         var own: JSONObject = [:]
         body["email"] = changes.email.map(JSON.string)
         body["password"] = changes.password.map { .string($0.reveal()) }
-        // Laid over what is there; null takes away.
+        // Values are merged with the existing ones; null removes one.
         own["full_name"] = changes.displayName.map { $0.isEmpty ? .null : .string($0) }
         own["avatar_url"] = (changes.photoURL?.absoluteString).map(JSON.string)
         if !own.isEmpty { body["data"] = .object(own) }
@@ -115,7 +115,7 @@ extension SupabaseAuthAdapter {
             throw .unsupported("second factors by phone", by: provider, instead: "Use an authenticator app.")
         }
         let (_, answer) = try await onSession { service, token throws(SupabaseAuthFailure) in
-            // Names must differ within an account; the person's own is told to nobody but the app.
+            // Names must differ within an account; the user's own name is known only to the app.
             try await service.call(
                 .post, "/factors", ["factor_type": "totp", "friendly_name": .string(RandomID.make(length: 8))],
                 as: token)
@@ -146,17 +146,17 @@ extension SupabaseAuthAdapter {
         }
     }
 
-    // MARK: One way for all
+    // MARK: Calls
 
-    /// What a call found out about the account.
+    /// The account as a call returned it.
     enum Change: Sendable {
         case user(JSON)
-        /// New tokens with it, which replace the old.
+        /// With new tokens, which replace the old ones.
         case grant(SupabaseGrant)
     }
 
-    /// A call that changes the account, and perhaps its tokens. Goes on when its caller is cancelled: the tokens from before
-    /// may be worth nothing by then.
+    /// Makes a call that changes the account, and may return new tokens. It continues if the caller is cancelled, since the old
+    /// tokens may be invalid by then.
     private func change(
         _ body: @escaping @Sendable (SupabaseAuthService, Secret) async throws(SupabaseAuthFailure) -> Change
     ) async throws(AuthError) -> AuthUser {
@@ -177,7 +177,8 @@ extension SupabaseAuthAdapter {
         }
     }
 
-    /// A call with the present session's token. One that the server does not take is replaced and the call repeated, once.
+    /// Makes a call with the token of the current session. If the server refuses the token, the call is repeated once with a
+    /// new one.
     private func onSession<Answer: Sendable>(
         _ body: @Sendable (SupabaseAuthService, Secret) async throws(SupabaseAuthFailure) -> Answer
     ) async throws(AuthError) -> (AuthSession, Answer) {
@@ -198,7 +199,7 @@ extension SupabaseAuthAdapter {
         }
     }
 
-    /// What the refusal of a call means for the session it was made in.
+    /// The error for a refused call. Ends the session if the refusal means that it is over.
     private func ending(_ session: AuthSession, _ failure: SupabaseAuthFailure) async -> AuthError {
         switch (failure.code, failure.status) {
         case ("user_not_found", 403), ("user_banned", _):

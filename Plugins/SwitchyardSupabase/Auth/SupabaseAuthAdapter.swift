@@ -7,14 +7,14 @@ import Synchronization
 
 /// Supabase Auth over plain HTTP.
 ///
-/// Refresh tokens rotate: each is good once, and the server ends a session where an old one shows up too late. The session
-/// engine keeps every new one before it is used, and asks for one at a time, also among processes that share a folder.
+/// Refresh tokens rotate: each one works once, and the server ends a session if an old one is used too late. The session engine
+/// stores each new token before using it, and refreshes one at a time, also among processes that share a folder.
 ///
-/// The service has no call by which people delete their own account: hand in ``AccountDeletion`` with a function of the
-/// project's own that does it. Links in mails come back to the address given, with the session in their fragment, or are
-/// handed in as they stand in the mail.
+/// The service has no call for users to delete their own account: pass an ``AccountDeletion`` that calls a function of the
+/// project. Links in emails either return to the given address with the session in their fragment, or can be passed as they are
+/// in the email.
 public final class SupabaseAuthAdapter: AuthClient {
-    /// Deletes the account of the bearer of this token, by a function that the project supplies.
+    /// Deletes the account of the token's user, with a function that the project provides.
     public typealias AccountDeletion = @Sendable (AccessToken) async throws -> Void
 
     public let provider: InfrastructureProvider = .supabase
@@ -24,11 +24,11 @@ public final class SupabaseAuthAdapter: AuthClient {
     let engine: SessionEngine
     private let deletion: AccountDeletion?
     private let report: @Sendable (InfrastructureEvent.Kind) -> Void
-    /// To whom the last code for a lost password went: a code of digits counts together with the address only.
+    /// The recipient of the last code for a lost password: a numeric code is valid only together with the address.
     private let resetAddress = Mutex<String?>(nil)
 
     /// - Parameters:
-    ///   - address: Of the auth service, such as `https://demo.supabase.co/auth/v1`.
+    ///   - address: The address of the auth service, such as `https://demo.supabase.co/auth/v1`.
     ///   - apiKey: The project's public key.
     package init(
         address: String, apiKey: Secret, transport: any Transport, store: any SessionStore, context: ModuleContext,
@@ -64,7 +64,7 @@ public final class SupabaseAuthAdapter: AuthClient {
 
     // MARK: Refreshing
 
-    /// Only a clear word of the server about this token ends a session: everything else may be the network.
+    /// Only an explicit refusal of this token ends a session. Any other failure may be the network's.
     private static func refresh(_ session: AuthSession, _ service: SupabaseAuthService) async -> RefreshAnswer {
         guard let token = session.tokens?.refresh else { return .failed(.sessionOver) }
         var pause = Duration.milliseconds(200)
@@ -77,12 +77,12 @@ public final class SupabaseAuthAdapter: AuthClient {
                 switch error.code {
                 case "refresh_token_not_found", "refresh_token_already_used", "session_not_found", "session_expired",
                     "validation_failed":
-                    // The last one is a token that was damaged, and can never work again.
+                    // The last code means a damaged token, which can never work again.
                     return .refused(.expired, error.code == "validation_failed" ? .sessionOver : AuthError(error))
                 case "user_banned", "user_not_found": return .refused(.signedOut, AuthError(error))
                 default: break
                 }
-                // Somebody else refreshes the same session: what they get will be given to us as well.
+                // Another process refreshes the same session; the server will return the same new token here.
                 guard error.status == 409, pause < .seconds(1) else { return .failed(AuthError(error)) }
             }
             do { try await service.clock.sleep(for: pause) } catch { return .failed(AuthError.wrapping(error)) }
@@ -110,7 +110,7 @@ public final class SupabaseAuthAdapter: AuthClient {
         let end = SignOut(.byUser, wipesLocalData: wipesLocalData)
         switch scope {
         case .local:
-            // Leaving needs nobody's consent; the server is told as well as it can be.
+            // Signing out locally needs no permission; the server is informed if possible.
             try await engine.end(end, session)
             if let tokens = session?.tokens { await logOut(tokens) }
         case .everywhere:
@@ -121,8 +121,8 @@ public final class SupabaseAuthAdapter: AuthClient {
         }
     }
 
-    /// Ends at the server a session that this device has left, as well as it can be done. The server takes that from a token
-    /// only that has not run out, so one that has is exchanged first: nobody else will use the session's last refresh token.
+    /// Ends the session on the server after this device has left it, if possible. The server accepts this only with a token
+    /// that has not expired, so an expired one is refreshed first: nothing else will use the session's last refresh token.
     private func logOut(_ tokens: SessionTokens) async {
         if service.now() < tokens.expiresAt {
             do throws(SupabaseAuthFailure) {
@@ -137,7 +137,7 @@ public final class SupabaseAuthAdapter: AuthClient {
         try? await logOut(.local, as: fresh.tokens.access)
     }
 
-    /// - Throws: Unless the server has ended the sessions, or they were over already.
+    /// - Throws: If the server has not ended the sessions, and they were not over already.
     private func logOut(_ scope: SignOutScope, of session: AuthSession) async throws(AuthError) {
         var isRefused = false
         while true {
@@ -145,7 +145,7 @@ public final class SupabaseAuthAdapter: AuthClient {
             do throws(SupabaseAuthFailure) {
                 return try await logOut(scope, as: token)
             } catch {
-                // By the server's clock it may have run out although by this one it has not.
+                // The token may have expired by the server's clock, but not by this device's.
                 guard error.isAboutToken, !isRefused else { throw AuthError(error) }
             }
             isRefused = true
@@ -162,7 +162,7 @@ public final class SupabaseAuthAdapter: AuthClient {
         do throws(SupabaseAuthFailure) {
             _ = try await service.call(.post, "/logout?scope=\(name)", as: token)
         } catch {
-            // The session is over already, or there is nobody any more whose it could be.
+            // The session is over already, or its account no longer exists.
             guard let code = error.code, ["session_not_found", "session_expired", "user_not_found"].contains(code)
             else {
                 throw error
@@ -179,7 +179,7 @@ public final class SupabaseAuthAdapter: AuthClient {
             let answer = try await service.call(
                 .post, "/signup", ["email": .string(email), "password": .string(password.reveal())])
             guard answer["access_token"] == nil else { return answer }
-            // Where addresses are to be confirmed, a made-up account stands for one that exists; only this gives it away.
+            // If addresses must be confirmed, the answer for an existing account is a made-up one, recognizable only by this.
             if answer["identities"]?.array?.isEmpty == true {
                 throw .own(.emailInUse, "An account with this address already exists.")
             }
@@ -196,7 +196,7 @@ public final class SupabaseAuthAdapter: AuthClient {
     @discardableResult
     public func signIn(with credential: AuthCredential) async throws(AuthError) -> AuthUser {
         if case .anonymous = credential.kind, case .signedIn(let user) = await engine.state, user.isAnonymous {
-            // Another account would make what belongs to this one nobody's.
+            // A new account would orphan the data of this one.
             return user
         }
         return try await enter(try await engine.beginAttempt()) { service throws(SupabaseAuthFailure) in
@@ -217,9 +217,9 @@ public final class SupabaseAuthAdapter: AuthClient {
         }
     }
 
-    /// One way in: the server's answer, and then all at once the session of this device.
+    /// Signs in: gets the server's answer, and only then creates the session.
     ///
-    /// - Parameter asksForFactors: A session for which the account's factors were not asked is half a session only.
+    /// - Parameter asksForFactors: Whether to ask for the account's second factors, without which a session is incomplete.
     private func enter(
         _ attempt: Int, asksForFactors: Bool = true,
         _ call: (SupabaseAuthService) async throws(SupabaseAuthFailure) -> SupabaseGrant
@@ -254,7 +254,7 @@ public final class SupabaseAuthAdapter: AuthClient {
             verifier: verifier)
     }
 
-    // MARK: Mail and messages
+    // MARK: Emails and text messages
 
     public func sendPhoneCode(to phoneNumber: String) async throws(AuthError) -> PhoneVerification {
         let answer = try await call { service throws(SupabaseAuthFailure) in
@@ -286,8 +286,8 @@ public final class SupabaseAuthAdapter: AuthClient {
     }
 
     /// - Parameters:
-    ///   - code: What the link in the mail has as `token` or `token_hash`, or the digits of the mail if this client sent it.
-    ///   - newPassword: What the password is from now on.
+    ///   - code: The `token` or `token_hash` of the link in the email, or the email's numeric code if this client requested it.
+    ///   - newPassword: The new password.
     public func resetPassword(code: Secret, newPassword: Secret) async throws(AuthError) {
         let text = code.reveal()
         var body: JSONObject = ["type": "recovery"]
@@ -305,7 +305,7 @@ public final class SupabaseAuthAdapter: AuthClient {
         }
         let request = body
         try await call { service throws(SupabaseAuthFailure) in
-            // The code gives a session, for nothing but the new password.
+            // The code yields a session, used only to set the new password.
             let grant = try SupabaseGrant(
                 session: try await service.call(.post, "/verify", request), at: service.now())
             let proof = grant.tokens.access
@@ -320,7 +320,7 @@ public final class SupabaseAuthAdapter: AuthClient {
         }
     }
 
-    /// A call for nobody in particular.
+    /// Makes a call without a session.
     @discardableResult
     private func call<Answer>(
         _ body: (SupabaseAuthService) async throws(SupabaseAuthFailure) -> Answer
@@ -328,7 +328,7 @@ public final class SupabaseAuthAdapter: AuthClient {
         do throws(SupabaseAuthFailure) { return try await body(service) } catch { throw AuthError(error) }
     }
 
-    // MARK: The end of an account
+    // MARK: Deleting the account
 
     public func deleteAccount() async throws(AuthError) {
         guard let deletion else {

@@ -2,7 +2,7 @@ import Switchyard
 import SwitchyardProviderHTTP
 import SwitchyardWire
 
-/// The one table from Supabase's auth codes, and from what can happen on the way, to our codes.
+/// Maps Supabase's auth codes and transport failures to the portable codes.
 extension AuthError {
     init(_ failure: SupabaseAuthFailure) {
         switch failure.kind {
@@ -15,7 +15,7 @@ extension AuthError {
         }
     }
 
-    /// The same for the administrator's calls: what is wrong with their key is nobody's session.
+    /// The same for the administrator's calls: a problem with their key does not concern a session.
     init(administration failure: SupabaseAuthFailure) {
         let problem: String? =
             switch (failure.code, failure.status) {
@@ -89,11 +89,11 @@ extension AuthError {
                     "This sign-in method is disabled for the project (\(serverCode)). Switch it on in the dashboard: "
                         + "Authentication, Sign In / Providers."
                 )
-            // The shape that answers identity tokens knows no codes.
+            // The answer to identity tokens has another format, without codes.
             case "oauth:invalid request", "oauth:invalid_grant", "oauth:invalid_request":
                 (.invalidCredential, "The server does not accept the token, or its nonce does not match.")
             case _ where status >= 500: (.unavailable, "The server failed to handle the call. Try again.")
-            // A code that is not known here keeps its name; the text that came with it may hold anything.
+            // Keep an unknown code, but not its text, which may contain anything.
             default:
                 (
                     Code(rawValue: serverCode),
@@ -104,7 +104,7 @@ extension AuthError {
         self.init(code, message, retryAfter: failure.retryAfter, underlying: failure)
     }
 
-    /// One code for all that is wrong with what was sent: the text tells them apart.
+    /// The service has one code for all invalid arguments; the text distinguishes them.
     private static func invalid(_ hint: String) -> (Code, String) {
         if ["Unable to validate email", "An email address", "Invalid email format"].contains(where: hint.hasPrefix) {
             return (.invalidArgument, "This is not an e-mail address.")
@@ -118,7 +118,7 @@ extension AuthError {
     private init(status: Int, _ failure: SupabaseAuthFailure) {
         let (code, message): (Code, String) =
             switch status {
-            // A key is the app's and not the user's: no session ends because of it.
+            // The key belongs to the app, not the user, so no session ends because of it.
             case 401, 403:
                 (
                     .unauthenticated,

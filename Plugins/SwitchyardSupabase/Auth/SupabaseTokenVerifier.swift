@@ -4,18 +4,18 @@ import SwitchyardBytes
 import SwitchyardProviderHTTP
 import SwitchyardWire
 
-/// Checks the tokens of a Supabase project: by the keys that it publishes, or by its legacy secret.
+/// Verifies the tokens of a Supabase project with its published keys or its legacy secret.
 final class SupabaseTokenVerifier: TokenVerifier {
     let provider: InfrastructureProvider = .supabase
 
     private let rules: TokenRules
     private let keys: PublishedKeys
-    /// Begun with the legacy secret, where there is one.
+    /// Initialized with the legacy secret, if there is one.
     private let code: HMACSHA256?
     private let service: SupabaseAuthService
     private let now: @Sendable () -> Timestamp
 
-    /// Roles of keys, which are nobody's.
+    /// The roles of keys, which belong to no user.
     private static let keyRoles: Set<String> = ["anon", "service_role"]
 
     init(_ surroundings: SupabaseSurroundings) {
@@ -37,7 +37,7 @@ final class SupabaseTokenVerifier: TokenVerifier {
                 .malformedToken,
                 "The token is a key of the project, not the token of a session. Sign in and send that session's token.")
         }
-        // Whose it is and for how long costs nothing to see, so that nobody has keys fetched for another project's token.
+        // Check the project and the expiry first, so that tokens of other projects cause no key requests.
         let userID = try rules.check(web.claims, now: now().seconds)
         switch web.algorithm {
         case "HS256": try checkSecret(web)

@@ -1,6 +1,6 @@
 import Switchyard
 
-/// A bucket that is seen as a folder: `"avatars/alice.png"` is the object `alice.png` of the bucket behind `avatars`.
+/// A bucket shown as a folder: `"avatars/alice.png"` is the object `alice.png` of the bucket for `avatars`.
 ///
 /// ```swift
 /// configuration.bucket = "files"
@@ -9,19 +9,19 @@ import Switchyard
 /// ]
 /// ```
 ///
-/// Paths outside of all such folders are in ``SupabaseConfiguration/bucket``. What that one has below such a folder is not
-/// seen.
+/// All paths outside these folders are in ``SupabaseConfiguration/bucket``. Objects that this bucket has below such a folder
+/// are hidden.
 public struct SupabaseBucket: Sendable, Hashable, Codable {
     public var name: String
-    /// One segment or several; of folders inside each other the longer one counts.
+    /// One or several segments; of nested folders, the longest match is used.
     public var folder: String
-    /// Whether anybody may read it: then its files have addresses without an end.
+    /// Whether everyone may read it. Its files then have permanent addresses.
     public var isPublic: Bool
 
     /// - Parameters:
-    ///   - name: The bucket's in the project.
-    ///   - folder: As which it is seen; the bucket's name if `nil`.
-    ///   - isPublic: Whether anybody may read it.
+    ///   - name: The bucket's name in the project.
+    ///   - folder: The folder that shows it; the bucket's name if `nil`.
+    ///   - isPublic: Whether everyone may read it.
     public init(_ name: String, folder: String? = nil, isPublic: Bool = false) {
         self.name = name
         self.folder = folder ?? name

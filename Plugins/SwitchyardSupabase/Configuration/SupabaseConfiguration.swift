@@ -20,7 +20,7 @@ public struct SupabaseConfiguration: Sendable, Hashable {
     public var jwtSecret: Secret?
     /// The bucket for files outside of the folders of ``buckets``. Without any bucket there is no client for files.
     public var bucket: String?
-    /// Whether anybody may read the bucket. Its files then have permanent addresses.
+    /// Whether everyone may read the bucket. Its files then have permanent addresses.
     public var isBucketPublic: Bool
     /// More buckets, each of which appears as a folder.
     public var buckets: [SupabaseBucket]

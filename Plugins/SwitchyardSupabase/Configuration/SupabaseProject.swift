@@ -3,10 +3,10 @@ import SwitchyardBytes
 import SwitchyardProviderHTTP
 import SwitchyardWire
 
-/// Where a project's services are. None of the addresses ends with a slash.
+/// The addresses of a project's services, without a trailing slash.
 struct SupabaseProject: Sendable, Hashable {
     let address: String
-    /// To which machine of a private network secrets may travel in clear text.
+    /// A host in a private network to which secrets may be sent in plain HTTP.
     let plainHost: String?
 
     init(_ configuration: SupabaseConfiguration) throws(InfrastructureError) {
@@ -14,7 +14,7 @@ struct SupabaseProject: Sendable, Hashable {
         try self.init(configuration.url, plainHost: configuration.allowsPlainHTTPTo)
     }
 
-    /// - Throws: `.invalidConfiguration` for an invalid address, and for one to which no secret may travel.
+    /// - Throws: `.invalidConfiguration` for an invalid address, and for one to which secrets must not be sent.
     init(_ address: String, plainHost: String? = nil) throws(InfrastructureError) {
         let parts: URLParts
         do throws(TransportError) {
@@ -47,7 +47,7 @@ struct SupabaseProject: Sendable, Hashable {
 
     private static let services = ["rest", "auth", "storage", "realtime", "functions", "graphql"]
 
-    /// Fit for names of files and of kept sessions.
+    /// An ID for the names of files and stored sessions.
     var id: String { Hex.encode(SHA256.digest(of: Array(address.utf8)).prefix(8)) }
 
     var auth: String { address + "/auth/v1" }
@@ -55,14 +55,14 @@ struct SupabaseProject: Sendable, Hashable {
     var realtime: String { address + "/realtime/v1" }
     var functions: String { address + "/functions/v1" }
 
-    /// Hosted projects have a second host for files, before which no gateway keeps whole bodies in memory.
+    /// Hosted projects have a second host for files, where no gateway buffers whole bodies.
     var storage: String {
         let path = "/storage/v1"
         guard let hosted, let parts = try? URLParts(validating: address) else { return address + path }
         return "\(parts.scheme)://\(hosted.reference).storage.supabase.\(hosted.domain)\(path)"
     }
 
-    /// The project's name at the host, where it is a hosted one; keys of the older form have it too.
+    /// The name of a hosted project, which keys of the older form also contain.
     var reference: String? { hosted?.reference }
 
     private var hosted: (reference: String, domain: String)? {

@@ -2,18 +2,18 @@ import Foundation
 import Switchyard
 import SwitchyardWire
 
-/// What a client of a module is made with: where everything is, and in whose name it asks.
+/// Everything that a client of the module needs: addresses, transport and session.
 struct SupabaseSurroundings: Sendable {
     let configuration: SupabaseConfiguration
     let project: SupabaseProject
-    /// The client's own: it shuts it down with itself.
+    /// Owned by the client, which shuts it down.
     let transport: any Transport
     let session: SupabaseSession
     let context: ModuleContext
 
     var tokens: SupabaseTokens { session.tokens }
 
-    /// A folder for one service's state; `nil` when nothing is to outlast the process. Projects do not share one: what waits
-    /// for the one must not go to another.
+    /// The folder for one service's state; `nil` if nothing is stored. Each project has a separate one, so that queued writes
+    /// never go to another project.
     func folder(_ name: String) throws(InfrastructureError) -> URL? { try context.folder("\(name)-\(project.id)") }
 }

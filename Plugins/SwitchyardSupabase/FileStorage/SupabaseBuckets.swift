@@ -1,25 +1,25 @@
 import Switchyard
 import SwitchyardBytes
 
-/// Which bucket a path leads to.
+/// Maps paths to buckets.
 struct SupabaseBuckets: Sendable {
-    /// Where a file is for the server.
+    /// The location of a file on the server.
     struct Place: Hashable, Sendable {
         let bucket: String
-        /// In the bucket; a folder's ends without a slash, and the bucket's own is empty.
+        /// The name in the bucket; a folder's has no trailing slash, and the bucket itself is empty.
         let name: String
         let isPublic: Bool
 
-        /// Behind a route of the service, with each segment coded and the slashes as they are.
+        /// The path after a route of the service, with each segment encoded and the slashes kept.
         var address: String {
             let segments = name.split(separator: "/").map { "/" + PercentCoding.encode($0) }
             return PercentCoding.encode(bucket) + segments.joined()
         }
     }
 
-    /// For everything that is in no folder of another one.
+    /// The bucket for all paths outside the folders below.
     private let main: Place?
-    /// The deeper before those around them.
+    /// Nested folders come before the folders that contain them.
     private let folders: [(folder: FilePath, bucket: SupabaseBucket)]
 
     init(main: String?, isPublic: Bool = false, _ folders: [(folder: FilePath, bucket: SupabaseBucket)] = []) {
@@ -27,7 +27,7 @@ struct SupabaseBuckets: Sendable {
         self.folders = folders.sorted { $0.folder.rawValue.utf8.count > $1.folder.rawValue.utf8.count }
     }
 
-    /// - Throws: `.invalidConfiguration` for names that no bucket or folder can have, and for folders named twice.
+    /// - Throws: `.invalidConfiguration` for invalid names of buckets or folders, and for duplicate folders.
     init(_ configuration: SupabaseConfiguration) throws(InfrastructureError) {
         if let name = configuration.bucket { try Self.check(name) }
         var folders: [(folder: FilePath, bucket: SupabaseBucket)] = []
@@ -61,7 +61,7 @@ struct SupabaseBuckets: Sendable {
     var isEmpty: Bool { main == nil && folders.isEmpty }
     var hasPublic: Bool { main?.isPublic == true || folders.contains { $0.bucket.isPublic } }
 
-    /// - Throws: `.invalidArgument` for a path that leads to no bucket, or to a bucket and no file in it.
+    /// - Throws: `.invalidArgument` for a path that leads to no bucket, or to a bucket but no file in it.
     func place(of path: FilePath) throws(FileStorageError) -> Place {
         guard let place = place(ofFolder: path) else {
             throw FileStorageError(.invalidArgument, "No bucket is set up for this path; see the configuration.")
@@ -72,7 +72,7 @@ struct SupabaseBuckets: Sendable {
         return place
     }
 
-    /// - Returns: `nil` where no bucket is; there may be folders of buckets all the same.
+    /// - Returns: `nil` if there is no bucket; there may still be folders of buckets.
     func place(ofFolder path: FilePath?) -> Place? {
         guard let path else { return main }
         for (folder, bucket) in folders {
@@ -83,7 +83,7 @@ struct SupabaseBuckets: Sendable {
         return main.map { Place(bucket: $0.bucket, name: path.rawValue, isPublic: $0.isPublic) }
     }
 
-    /// The folders directly in `path` that lead to buckets of their own.
+    /// The folders directly in `path` that show a bucket.
     func folders(in path: FilePath?) -> Set<FilePath> {
         let prefix = path.map { $0.rawValue + "/" } ?? ""
         return Set(

@@ -3,15 +3,15 @@ import SwitchyardProviderHTTP
 import SwitchyardProviderKit
 import SwitchyardWire
 
-/// The call that downloads are made of.
+/// The calls of one download.
 struct SupabaseDownloadDriver: DownloadDriver {
-    /// Bound to the user who begins the download.
+    /// Bound to the user who starts the download.
     let service: SupabaseFileService
 
     func size(of path: FilePath) async throws(FileStorageError) -> Int64 { try await service.info(path).size }
 
     func open(_ path: FilePath, _ request: DownloadRequest) async throws(FileStorageError) -> DownloadAnswer {
-        // This spelling shows a session that ran out; others answer as if nobody were signed in.
+        // This route reports an expired session; others answer as if nobody were signed in.
         let call = HTTPRequest(download: try service.address("object/authenticated", of: path), request)
         let transport = service.transport
         let stream = try await service.authorized(call) { call throws(TransportError) in

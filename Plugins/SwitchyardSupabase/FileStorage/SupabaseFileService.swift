@@ -5,20 +5,20 @@ import SwitchyardProviderHTTP
 import SwitchyardProviderKit
 import SwitchyardWire
 
-/// Calls to Supabase's storage: everything that authorises, sends, repeats and maps failures, once.
+/// Calls to Supabase's storage: authorization, sending, retries and error mapping.
 struct SupabaseFileService: Sendable {
     static let callDeadline = Duration.seconds(60)
 
-    /// `https://….supabase.co/storage/v1`, without a slash at the end.
+    /// `https://….supabase.co/storage/v1`, without a trailing slash.
     let address: String
     let buckets: SupabaseBuckets
     private(set) var tokens: SupabaseTokens
     let transport: any Transport
-    /// Again and again while a failure may pass: for calls that do no harm when made twice.
+    /// Retries calls that are safe to repeat, as long as the failure may be temporary.
     let persistently: PatientCaller
     var clock: any Clock<Duration> { persistently.clock }
     let now: @Sendable () -> Timestamp
-    /// To which machine of a private network secrets may travel in clear text.
+    /// A host in a private network to which secrets may be sent in plain HTTP.
     var plainHost: String?
 
     // MARK: Addresses
@@ -33,7 +33,7 @@ struct SupabaseFileService: Sendable {
         }
     }
 
-    /// Sends with the token of the moment, and once more with a new one when that is refused.
+    /// Sends with the current token, and once more with a new one if it is refused.
     func authorized<Answer: HTTPAnswer>(
         _ request: HTTPRequest, isSession: Bool = false,
         _ send: (HTTPRequest) async throws(TransportError) -> Answer
@@ -60,14 +60,14 @@ struct SupabaseFileService: Sendable {
         }
     }
 
-    /// - Returns: Also what goes along; nothing does to any other host than the project's.
+    /// - Returns: The request with its tokens, and the tokens. Requests to any host other than the project's get none.
     private func sealed(
         _ request: HTTPRequest, replacing refused: SupabaseTokens.Proof?
     ) async throws(FileStorageError) -> (HTTPRequest, SupabaseTokens.Proof?) {
         guard let home = try? URLParts(validating: address), let target = try? URLParts(validating: request.url) else {
             throw FileStorageError(.invalidArgument, "The project's address is invalid.")
         }
-        // Uploads may be sent elsewhere by the server; keys and tokens are not.
+        // The server may redirect uploads to another host, which gets no keys or tokens.
         guard target.origin == home.origin else {
             do throws(SupabaseTokens.Failure) { try await tokens.checkOwner() } catch {
                 throw FileStorageError(error.meaning)
@@ -91,7 +91,7 @@ struct SupabaseFileService: Sendable {
         return (request, proof)
     }
 
-    /// This service for operations of several calls: all of them in the name of the user who is signed in now, or none.
+    /// This service for an operation of several calls, which fail if another user signs in before the last one.
     func bound() async throws(FileStorageError) -> SupabaseFileService {
         var service = self
         do throws(SupabaseTokens.Failure) {
@@ -102,7 +102,7 @@ struct SupabaseFileService: Sendable {
         return service
     }
 
-    /// In whose name a bound service calls.
+    /// The user of a bound service.
     var owner: String { tokens.owner?.userID ?? UploadSession.nobody }
 
     // MARK: Files
@@ -116,7 +116,7 @@ struct SupabaseFileService: Sendable {
         return try await persistently("metadata") { () throws(FileStorageError) in try await call(request).body }
     }
 
-    /// Whether a file has exactly these bytes. Who may not read it is told that it has not.
+    /// Whether a file has exactly these bytes; `false` if the user may not read it.
     func hasContents(_ path: FilePath, _ bytes: [UInt8]) async throws(FileStorageError) -> Bool {
         let request = HTTPRequest(.get, try address("object/authenticated", of: path))
         do throws(FileStorageError) {
@@ -128,7 +128,7 @@ struct SupabaseFileService: Sendable {
         }
     }
 
-    /// The file, if it is what an upload has made: the server writes the version to be into the address of the upload.
+    /// The file, if this upload has created it: the upload's address contains the version that the file will have.
     func info(_ path: FilePath, madeBy session: UploadSession) async throws(FileStorageError) -> FileMetadata? {
         let answer = try await infoAnswer(path)
         guard let version = (try? JSON(parsing: answer))?["version"]?.string, !version.isEmpty,

@@ -4,14 +4,13 @@ import SwitchyardBytes
 import SwitchyardProviderKit
 import SwitchyardWire
 
-/// Files in buckets of Supabase; who may do what is decided by the policies on their objects. The configuration says which
-/// folders are buckets of their own.
+/// Files in buckets of Supabase, protected by the policies on their objects. The configuration maps folders to buckets.
 ///
-/// Contents up to 6 MiB go in one request, larger ones in parts of that size, which can be paused and, where there is a
-/// state folder, go on after the process has ended. The server tells no checksums: what it has is compared by size.
+/// Contents up to 6 MiB are sent in one request. Larger uploads are sent in parts of that size, can be paused, and can continue
+/// after the process has ended if there is a state folder. The server returns no checksums, so uploads are verified by size.
 ///
-/// Names consist of ASCII letters, digits and a few signs; others are refused before anything is sent. Changing metadata
-/// copies the file onto itself on the server. Addresses without an end exist for public buckets only.
+/// File names may contain ASCII letters, digits and a few other characters; others are refused before anything is sent.
+/// Changing metadata copies the file onto itself on the server. Only public buckets have permanent addresses.
 public final class SupabaseFileStorageAdapter: FileStorageClient {
     public let provider: InfrastructureProvider = .supabase
     public let capabilities: FileStorageCapabilities
@@ -21,9 +20,9 @@ public final class SupabaseFileStorageAdapter: FileStorageClient {
     private let sharesTransport: Bool
 
     /// - Parameters:
-    ///   - folder: Where uploads that can go on are noted; `nil` to note nothing.
-    ///   - auth: Whose users' wish to be forgotten is heard.
-    ///   - sharesTransport: Whether others use the transport, too, so that it does not end with this client.
+    ///   - folder: Where resumable uploads are recorded; `nil` to record none.
+    ///   - auth: The client whose users may have their local data wiped.
+    ///   - sharesTransport: Whether others use the transport, too, so that it must not be shut down with this client.
     init(
         _ service: SupabaseFileService, folder: URL?, auth: (any AuthClient)? = nil, sharesTransport: Bool = false
     ) {
@@ -141,7 +140,7 @@ public final class SupabaseFileStorageAdapter: FileStorageClient {
         return try await service.info(path)
     }
 
-    /// One page of a folder; folders come with the files among which they are sorted.
+    /// One page of a folder. Subfolders are sorted together with the files.
     public func list(_ folder: FilePath?, pageSize: Int, page: String?) async throws(FileStorageError) -> FileList {
         guard (1...1000).contains(pageSize) else {
             throw FileStorageError(.invalidArgument, "A page has 1 to 1000 entries, not \(pageSize).")
@@ -152,7 +151,7 @@ public final class SupabaseFileStorageAdapter: FileStorageClient {
         guard let offset = Int(page ?? "0"), offset >= 0 else {
             throw FileStorageError(.invalidArgument, "There is no such page. Pass the nextPage of an earlier list.")
         }
-        // On the first page only, where every folder belongs that stands for a bucket.
+        // Folders that show buckets are all on the first page.
         let mounted = offset == 0 ? service.buckets.folders(in: folder) : []
         guard let place = service.buckets.place(ofFolder: folder) else {
             return FileList(files: [], folders: mounted.sorted(), nextPage: nil)
@@ -172,7 +171,7 @@ public final class SupabaseFileStorageAdapter: FileStorageClient {
         }
         let prefix = folder.map { $0.rawValue + "/" } ?? ""
         let files = rows.compactMap { FileMetadata(row: $0, in: prefix) }.filter {
-            // Stands for an empty folder, made by the dashboard.
+            // A placeholder for an empty folder, created by the dashboard.
             $0.path.name != ".emptyFolderPlaceholder"
         }
         let hidden = service.buckets.folders(in: folder)
@@ -195,13 +194,13 @@ public final class SupabaseFileStorageAdapter: FileStorageClient {
         return try await service.info(destination)
     }
 
-    /// - Throws: `.alreadyExists` where a file is: the server does not replace it.
+    /// - Throws: `.alreadyExists` if the destination exists, since the server does not replace it.
     public func move(_ source: FilePath, to destination: FilePath) async throws(FileStorageError) -> FileMetadata {
         try check(source)
         try check(destination)
         let service = try await service.bound()
         let request = service.post(service.address + "/object/move", .object(try ends(source, destination)))
-        // Not repeated: after a lost answer nobody can tell a second move from a missing file.
+        // Not repeated: after a lost answer, a completed move looks like a missing file.
         _ = try await service.call(request)
         return try await service.info(destination)
     }
@@ -220,7 +219,7 @@ public final class SupabaseFileStorageAdapter: FileStorageClient {
         try check(path)
         let request = HTTPRequest(.delete, try service.address("object", of: path), isIdempotent: false)
         let service = try await service.bound()
-        // One whose answer was lost may have deleted what a second one no longer finds.
+        // An attempt whose answer was lost may have deleted the file already.
         try await service.persistently("delete", isDone: { $0.code == .notFound ? () : nil }) {
             () throws(FileStorageError) in
             _ = try await service.call(request)
@@ -253,7 +252,7 @@ public final class SupabaseFileStorageAdapter: FileStorageClient {
         return try url(relative: signed)
     }
 
-    /// An address to which anybody can upload one file, with `PUT`, for about two hours.
+    /// An address to which anyone can upload one file with `PUT`, for about two hours.
     public func uploadURL(for path: FilePath, replacesExisting: Bool = false) async throws(FileStorageError) -> URL {
         try check(path)
         let request = service.post(
@@ -266,7 +265,7 @@ public final class SupabaseFileStorageAdapter: FileStorageClient {
         return try url(relative: signed)
     }
 
-    /// The server names signed addresses without its own, and with a path that is not coded.
+    /// The server returns signed addresses without its host, and with an unencoded path.
     private func url(relative text: String) throws(FileStorageError) -> URL {
         let mark = "?token="
         guard let end = text.ranges(of: mark).last else { throw .unreadable }

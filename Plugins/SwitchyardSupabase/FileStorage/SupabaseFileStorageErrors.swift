@@ -2,17 +2,17 @@ import Switchyard
 import SwitchyardBytes
 import SwitchyardWire
 
-/// An answer of Supabase's storage that is no success.
+/// An error answer of Supabase's storage.
 ///
-/// Nearly every failure comes with HTTP status 400 and says in its body which one was meant; resumable uploads, gateways
-/// and some versions use the real one.
+/// Nearly every failure has HTTP status 400, with the actual status in the body. Resumable uploads, gateways and some versions
+/// use the actual status.
 struct SupabaseFileFailure: Error, CustomStringConvertible {
-    /// What is meant, wherever it stood.
+    /// The actual status, from the body or the answer.
     let status: Int
-    /// The server's own name of the failure; older servers have only a text.
+    /// The server's code for the failure; older servers have only text.
     let code: String
     let text: String
-    /// Whether it is a page for people, which the service never writes: something before it has answered.
+    /// Whether it is a web page, which the service never sends: it comes from a proxy.
     let isPage: Bool
 
     var description: String { "\(status) \(code): \(text)" }
@@ -26,10 +26,10 @@ struct SupabaseFileFailure: Error, CustomStringConvertible {
         text = String((json?["message"]?.string ?? String(decoding: response.body, as: UTF8.self)).prefix(300))
     }
 
-    /// Whether the gateway before the service does not take the project's key, whoever is signed in.
+    /// Whether the gateway before the service refuses the project's key, independent of the user.
     var isAboutKey: Bool { status == 401 && text.contains("API key") }
 
-    /// Whether it is the session's token that was refused: such an answer looks like one about permissions.
+    /// Whether the session's token was refused, which looks like a permission error.
     var isAboutToken: Bool {
         if ["InvalidJWT", "ExpiredToken"].contains(code) || status == 401 { return true }
         guard status == 403 || status == 400 else { return false }
@@ -39,7 +39,7 @@ struct SupabaseFileFailure: Error, CustomStringConvertible {
     }
 }
 
-/// The one table from the failures of Supabase's storage to our codes.
+/// Maps the failures of Supabase's storage to the portable codes.
 extension FileStorageError {
     init(supabase response: HTTPResponse, isSession: Bool = false, now: Timestamp) {
         let failure = SupabaseFileFailure(response)
@@ -61,7 +61,7 @@ extension FileStorageError {
         switch failure.code {
         case "NoSuchKey", "not_found": (.notFound, "The file does not exist, or the rules hide it.")
         case "NoSuchBucket", "Bucket not found": (.notFound, Self.missingBucket)
-        // Resumable uploads say it in plain text.
+        // Resumable uploads report this as plain text.
         case _ where failure.text.hasPrefix("Bucket not found"): (.notFound, Self.missingBucket)
         case "NoSuchUpload", "InvalidUploadId":
             (.uploadExpired, "The server no longer knows the upload. Start it again.")
@@ -82,7 +82,7 @@ extension FileStorageError {
         case "SlowDown", "too_many_connections": (.rateLimited, "Too many requests. Wait a moment.")
         case "DatabaseTimeout", "DatabaseReadOnly": (.unavailable, "The server's database is not responding.")
         case "FeatureNotEnabled", "NotSupported": (.unsupported, "The project does not offer this.")
-        // After all names that say something else: a file may be called after a token.
+        // After all more specific codes, since a file's name may look like this message.
         case _ where failure.isAboutKey:
             (
                 .unauthenticated,
@@ -95,7 +95,7 @@ extension FileStorageError {
         }
     }
 
-    /// Resumable uploads say little, but with their true status.
+    /// Resumable uploads return little text, but the actual status.
     private static func bySession(_ failure: SupabaseFileFailure) -> (Code, String)? {
         switch failure.status {
         case 404 where !failure.isPage, 410 where !failure.isPage:

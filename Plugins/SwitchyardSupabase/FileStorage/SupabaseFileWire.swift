@@ -3,9 +3,9 @@ import SwitchyardBytes
 import SwitchyardProviderKit
 import SwitchyardWire
 
-/// What Supabase's storage says about files, in the several forms in which it does.
+/// The various formats in which Supabase's storage describes files.
 extension FileMetadata {
-    /// An answer of `/object/info`, whose name is that in the bucket: user metadata is called `metadata` here.
+    /// From an answer of `/object/info`, with the name in the bucket. Here `metadata` is the user's metadata.
     init(info bytes: [UInt8], at path: FilePath) throws(FileStorageError) {
         guard let json = try? JSON(parsing: bytes), json["name"]?.string != nil, let size = json["size"]?.int64 else {
             throw .unreadable
@@ -17,7 +17,7 @@ extension FileMetadata {
             custom: Self.notes(json["metadata"]))
     }
 
-    /// A row of a list, where `metadata` is what the server notes itself and the name is relative.
+    /// From a row of a list. Here `metadata` is the server's own, and the name is relative.
     init?(row: JSON, in folder: String) {
         guard let name = row["name"]?.string, row["id"]?.string != nil,
             let path = try? FilePath(validating: folder + name), let system = row["metadata"],
@@ -48,7 +48,7 @@ extension Timestamp {
 }
 
 extension UploadOptions {
-    /// The app's own notes as the server takes them beside a body.
+    /// The custom metadata as the server expects it in a header beside the body.
     var supabaseNotes: String? { custom.isEmpty ? nil : Base64.encode(Self.supabaseJSON(custom).bytes()) }
 
     static func supabaseJSON(_ notes: [String: String]) -> JSON {
@@ -57,7 +57,7 @@ extension UploadOptions {
 }
 
 extension FilePath {
-    /// What names may consist of there; everything else, letters of most alphabets among it, the server refuses.
+    /// The characters allowed in names. The server refuses all others, such as the letters of most alphabets.
     private static let allowed = Set(
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_/!-.*'() &$@=;:+,?".utf8)
 

@@ -6,21 +6,21 @@ import SwitchyardProviderKit
 import SwitchyardWire
 import Synchronization
 
-/// The calls of one upload: a bare body for what fits into one request, the resumable protocol for the rest.
+/// The calls of one upload: a plain body for contents that fit into one request, the resumable protocol for all others.
 final class SupabaseUploadDriver: UploadDriver {
-    /// The server takes parts of exactly this size, but for the last.
+    /// The exact size of all parts but the last.
     static let part: Int64 = 6 << 20
     static let policy = TransferPolicy(firstPart: part, largestPart: part, wholeLimit: part)
 
     private let service: SupabaseFileService
     private let path: FilePath
     private let options: UploadOptions
-    /// Once the last part has been sent: how many bytes there are then. The server forgets an upload that is complete.
+    /// The total size, once the last part is sent. The server forgets completed uploads.
     private let completed = Mutex<Int64?>(nil)
-    /// Whether everything has been sent in one request without an answer: the file may be there.
+    /// Whether everything was sent in one request without an answer, so that the file may exist.
     private let mayBeStored = Mutex(false)
 
-    /// - Parameter service: Bound to the user who begins the upload.
+    /// - Parameter service: Bound to the user who starts the upload.
     init(_ service: SupabaseFileService, to path: FilePath, _ options: UploadOptions) {
         self.service = service
         self.path = path
@@ -50,7 +50,7 @@ final class SupabaseUploadDriver: UploadDriver {
             }
         } catch {
             if error.isRetryable { mayBeStored.withLock { $0 = true } }
-            // What is in the way may be what an earlier attempt has stored.
+            // The existing file may come from an earlier attempt.
             guard error.code == .alreadyExists, mayBeStored.withLock({ $0 }),
                 try await service.hasContents(path, try bytes.collected())
             else { throw error }
@@ -58,7 +58,7 @@ final class SupabaseUploadDriver: UploadDriver {
         return try await stored(bytes.count)
     }
 
-    /// What there is now. Who may write need not be allowed to read: then it is what was sent.
+    /// The stored file. A user who may write but not read gets what was sent.
     private func stored(_ size: Int64) async throws(FileStorageError) -> StoredFile {
         do throws(FileStorageError) {
             return StoredFile(try await service.info(path))
@@ -71,7 +71,7 @@ final class SupabaseUploadDriver: UploadDriver {
         }
     }
 
-    // MARK: Part by part
+    // MARK: Parts
 
     func begin(length: Int64?) async throws(FileStorageError) -> UploadSession {
         guard let length else {
@@ -93,7 +93,7 @@ final class SupabaseUploadDriver: UploadDriver {
         var pairs = [
             ("bucketName", place.bucket), ("objectName", place.name), ("contentType", contentType),
         ]
-        // Only a number of seconds is understood here.
+        // Only a number of seconds is accepted here.
         if let age = options.cacheControl?.split(separator: "=").last.flatMap({ Int($0) }) {
             pairs.append(("cacheControl", String(age)))
         }
@@ -121,7 +121,7 @@ final class SupabaseUploadDriver: UploadDriver {
                 try await transport.upload(request, body: body, progress: progress)
             }
         } catch {
-            // The offset was another one, or the name was taken meanwhile: asking tells which.
+            // Either the offset was wrong or the name is taken by now; asking for the state tells which.
             guard error.code == .alreadyExists else { throw error }
             return .displaced
         }
@@ -147,8 +147,8 @@ final class SupabaseUploadDriver: UploadDriver {
         return .active(offset: offset)
     }
 
-    /// Makes a file of an upload of which all bytes are there: it may have failed at that, and does it with a part without
-    /// bytes. A server that has done it already may refuse to do it twice.
+    /// Completes an upload whose bytes have all arrived, with an empty part, if the server failed to do so. A server that has
+    /// completed it already may refuse.
     private func complete(_ session: UploadSession, _ length: Int64) async throws(FileStorageError) -> UploadAnswer {
         var request = HTTPRequest(.patch, session.address, headers: headers, isIdempotent: false)
         request.headers["Content-Type"] = "application/offset+octet-stream"
@@ -164,13 +164,13 @@ final class SupabaseUploadDriver: UploadDriver {
         return .finished(try await stored(length))
     }
 
-    /// What an upload that the server no longer knows has made; `nil` where the file is another one, as large as it may be.
+    /// The file made by an upload that the server no longer knows; `nil` if the file is another one, even of the same size.
     private func made(by session: UploadSession, _ size: Int64) async throws(FileStorageError) -> StoredFile? {
         do throws(FileStorageError) {
             guard let made = try await service.info(path, madeBy: session), made.size == size else { return nil }
             return StoredFile(made)
         } catch {
-            // Without an answer nothing is known; whoever may not read is never told.
+            // Without an answer the state is unknown, so retry; a user who may not read never gets one.
             guard error.isRetryable else { return nil }
             throw error
         }

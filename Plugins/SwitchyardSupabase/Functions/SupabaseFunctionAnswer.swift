@@ -3,10 +3,10 @@ import Switchyard
 import SwitchyardBytes
 import SwitchyardWire
 
-/// What a function answered.
+/// The answer of a function.
 public struct SupabaseFunctionAnswer: Sendable, Hashable {
     public let status: Int
-    /// With names in lower case; of a name that came several times, the first value.
+    /// Names are in lower case; of repeated headers, the first value.
     public let headers: [String: String]
     public let body: Data
 
@@ -20,7 +20,7 @@ public struct SupabaseFunctionAnswer: Sendable, Hashable {
         self.body = Data(body)
     }
 
-    /// The type of the body without its parameters, in lower case.
+    /// The media type of the body in lower case, without parameters.
     public var contentType: String? {
         headers["content-type"]?.split(separator: ";").first.map { type in
             String(type.lowercased().filter { $0 != " " })
@@ -30,9 +30,9 @@ public struct SupabaseFunctionAnswer: Sendable, Hashable {
     /// The body as text.
     public var text: String { String(decoding: body, as: UTF8.self) }
 
-    /// The body as a value, out of JSON.
+    /// Decodes the body as JSON.
     ///
-    /// - Throws: `.invalidAnswer` for a body that is not JSON, or that is another value.
+    /// - Throws: `.invalidAnswer` for a body that is not JSON, or is not such a value.
     public func decoded<Value: Decodable>(as type: Value.Type = Value.self) throws(SupabaseFunctionError) -> Value {
         do {
             return try JSONBytesDecoder().decode(type, from: Array(body))
@@ -44,12 +44,12 @@ public struct SupabaseFunctionAnswer: Sendable, Hashable {
 }
 
 extension SupabaseFunctionAnswer: CustomStringConvertible, CustomReflectable {
-    /// Without contents, which stay out of logs.
+    /// Omits contents, which must not be logged.
     public var description: String { "SupabaseFunctionAnswer(\(status), \(body.count) bytes)" }
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
-/// An answer that comes piece by piece, such as a stream of server-sent events. Read it once; leaving the loop ends the call.
+/// An answer that is streamed, such as server-sent events. It can be read only once; leaving the loop ends the call.
 public struct SupabaseFunctionStream: AsyncSequence, Sendable {
     public typealias Element = Data
     public typealias Failure = SupabaseFunctionError

@@ -20,7 +20,7 @@ public struct SupabaseFunctionCall: Sendable {
         case options = "OPTIONS"
     }
 
-    /// Where functions run.
+    /// A region in which functions run.
     public struct Region: RawRepresentable, Sendable, Hashable, ExpressibleByStringLiteral {
         public let rawValue: String
         public init(rawValue: String) { self.rawValue = rawValue }
@@ -44,18 +44,18 @@ public struct SupabaseFunctionCall: Sendable {
         }
     }
 
-    /// The function's name; what follows a slash is the function's own path.
+    /// The function's name; a part after a slash is a path for the function.
     public var name: String
     public var method: Method
     public var query: [(name: String, value: String)] = []
-    /// Header fields of the caller's own. A type of contents that is given here counts more than the body's usual one.
+    /// Additional header fields. A content type given here overrides the body's default.
     public var headers: [String: String] = [:]
     public var body: Body
-    /// Where it is to run; `nil` for anywhere.
+    /// The region to run in; `nil` for any.
     public var region: Region?
-    /// How long the whole answer may take; the platform gives up after 150 seconds without a sign of life.
+    /// The deadline for the complete answer; the platform gives up after 150 seconds without output.
     public var deadline = Duration.seconds(160)
-    /// Whether a call may be repeated when the platform could not run the function. A `GET` always may.
+    /// Whether a call may be repeated if the platform could not run the function. A `GET` always may.
     public var isIdempotent: Bool
 
     public init(_ name: String, method: Method = .post, body: Body = .none) {
@@ -65,21 +65,21 @@ public struct SupabaseFunctionCall: Sendable {
         isIdempotent = method == .get
     }
 
-    /// With a value as JSON.
+    /// Creates a call with a value as JSON.
     ///
-    /// - Throws: What the value's own encoding throws.
+    /// - Throws: Errors of the value's own encoding.
     public init(_ name: String, method: Method = .post, json value: some Encodable) throws {
         self.init(name, method: method, body: .json(Data(try JSONBytesEncoder().encode(value))))
     }
 
-    /// - Parameter address: Of the project's functions, without a slash at the end.
+    /// - Parameter address: The address of the project's functions, without a trailing slash.
     func request(to address: String) throws(SupabaseFunctionError) -> HTTPRequest {
         let segments = name.split(separator: "/", omittingEmptySubsequences: false)
         guard segments.allSatisfy({ !$0.isEmpty && $0 != "." && $0 != ".." }) else {
             throw SupabaseFunctionError(.invalidArgument, "“\(name)” is not a function name.")
         }
         var items = query
-        // For whatever stands in between and passes on addresses, but not all header fields.
+        // For proxies that forward the address, but not all header fields.
         if let region { items.append((name: "forceFunctionRegion", value: region.rawValue)) }
         let path = segments.map { PercentCoding.encode($0) }.joined(separator: "/")
         var request = HTTPRequest(

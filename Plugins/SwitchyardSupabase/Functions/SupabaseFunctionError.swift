@@ -4,17 +4,17 @@ import SwitchyardBytes
 import SwitchyardProviderHTTP
 import SwitchyardWire
 
-/// Why a call of an edge function did not succeed: because of the function, or because it was not run.
+/// Why a call of an edge function failed, either in the function or because it could not be run.
 public struct SupabaseFunctionError: ClientError {
     public static let area = "Functions"
     public static let retryable: Set<ErrorCode> = [.relay, .unavailable, .deadlineExceeded]
     public let details: ErrorDetails
-    /// What came back, if anything did; with `.function` it is the function's own.
+    /// The answer, if there was one; with `.function` it is the function's own.
     public private(set) var answer: SupabaseFunctionAnswer?
 
     public init(_ details: ErrorDetails) { self.details = details }
 
-    /// An answer that is no success.
+    /// From an error answer.
     public init(_ code: ErrorCode, _ message: String, retryAfter: Duration? = nil, answer: SupabaseFunctionAnswer) {
         self.init(code, message, retryAfter: retryAfter)
         self.answer = answer
@@ -22,17 +22,17 @@ public struct SupabaseFunctionError: ClientError {
 }
 
 extension ErrorCode {
-    /// The function ran and answered with a status that is no success; see ``SupabaseFunctionError/answer``.
+    /// The function ran and returned an error status; see ``SupabaseFunctionError/answer``.
     public static let function = ErrorCode(rawValue: "function")
     /// The platform could not run the function.
     public static let relay = ErrorCode(rawValue: "relay")
-    /// The function failed while it ran, without an answer.
+    /// The function failed while running, without an answer.
     public static let failed = ErrorCode(rawValue: "failed")
     public static let invalidAnswer = ErrorCode(rawValue: "invalidAnswer")
 }
 
 extension SupabaseFunctionError {
-    /// An answer that is no success, or that the platform gave in the function's place.
+    /// From an error answer of the function, or an answer that the platform returned in its place.
     init(_ response: HTTPResponse, now: Timestamp) {
         let answer = SupabaseFunctionAnswer(response.head, body: response.body)
         let (code, message): (Code, String) =
@@ -60,7 +60,7 @@ extension SupabaseFunctionError {
             answer: answer)
     }
 
-    /// The platform's refusals have their status as a number in the body.
+    /// The platform's own errors repeat the status as a number in the body.
     private static func isPlatforms(_ response: HTTPResponse) -> Bool {
         (try? JSON(parsing: response.body))?["code"]?.int == response.status
     }
@@ -75,6 +75,6 @@ extension SupabaseFunctionError {
 }
 
 extension HTTPResponseHead {
-    /// Whatever the status says, the function has not run.
+    /// Whether the function has not run, independent of the status.
     var isRelayFailure: Bool { headers["x-relay-error"]?.lowercased() == "true" }
 }

@@ -61,7 +61,7 @@ public final class SupabaseFunctions: Sendable {
         return SupabaseFunctionStream(
             try await repeated(call) { request throws(TransportError) in
                 var request = request
-                // Streams may be quiet for long.
+                // Streams may be idle for a long time.
                 request.idleLimit = nil
                 let complete = request
                 return try await withDeadline(deadline, clock: clock, isIdempotent: request.isIdempotent) {

@@ -3,29 +3,29 @@ import SwitchyardBytes
 import SwitchyardProviderKit
 import Synchronization
 
-/// Reads one channel and hands its messages to the hub, until it is let go or the server says that the channel can never be.
+/// Reads one channel and passes its messages to the hub, until it is released or the channel ends for good.
 final class MessageListener: Sendable {
-    /// How the channel was joined for the first time, or why it was not.
+    /// The result of the first join.
     private let outcome = Promise<Result<Void, MessagingError>>()
     private let channel: RealtimeChannel
     private let task = Mutex<Task<Void, Never>?>(nil)
 
-    /// - Parameter ended: Called once the channel can never be, while the listener is held.
+    /// - Parameter ended: Called once the channel has ended for good, if the listener still exists.
     init(
         _ channel: RealtimeChannel, topic: MessagingTopic?, hub: MessagingHub,
         ended: @escaping @Sendable (MessageListener) async -> Void
     ) {
         self.channel = channel
         let reading = Task { [weak self] in
-            // Whoever heard the channel when it was joined last; empty before.
+            // The user at the last join; empty before the first one.
             var listener: [AuthUser.ID?] = []
             var isNew = true
             do throws(RealtimeFailure) {
                 while let event = try await channel.next() {
                     switch event {
-                    // What the database sends may come a little later; what servers send comes now.
+                    // Messages from the database may start a little later; those from servers start now.
                     case .joined:
-                        // What was sent before this user listened is not theirs to hear; it is only known again.
+                        // Messages sent before this user joined are not delivered, only remembered as known.
                         let user = hub.user
                         isNew = listener != [user]
                         listener = [user]
@@ -51,10 +51,10 @@ final class MessageListener: Sendable {
 
     deinit { leave() }
 
-    /// Whether nothing will come any more; known before it is told.
+    /// Whether nothing more will arrive; set before the reader gets the end.
     var isOver: Bool { channel.isOver }
 
-    /// Leaves the channel: nothing more comes of it.
+    /// Leaves the channel, so that nothing more arrives.
     func leave() {
         channel.leave()
         task.withLock { $0 }?.cancel()

@@ -1,17 +1,17 @@
 import Switchyard
 import SwitchyardBytes
 
-/// A message as it travels: `{"id", "title", "body", "data", "sentAt"}`, over a channel as it is, and in a platform's payload
-/// under the name `switchyard`.
+/// A message on the wire: `{"id", "title", "body", "data", "sentAt"}`, sent as it is on a channel, and under the name
+/// `switchyard` in a platform's payload.
 extension RemoteMessage {
-    /// - Parameter fallbackID: The service's own name, for what was sent without one.
+    /// - Parameter fallbackID: The service's own ID, for a message without one.
     init?(supabase json: JSON, fallbackID: String? = nil, topic: MessagingTopic? = nil, wasOpened: Bool = false) {
         guard json.object != nil, let id = json["id"]?.string ?? fallbackID, !id.isEmpty else { return nil }
         let named = json["topic"]?.string.flatMap { try? MessagingTopic(validating: $0) }
         let moment = json["sentAt"]?.string.flatMap { RFC3339.parse($0) }
         self.init(
             id: id, title: json["title"]?.string, body: json["body"]?.string,
-            // Whatever else than text is found there keeps its JSON.
+            // Values other than text keep their JSON.
             data: Dictionary(
                 (json["data"]?.object ?? [:]).map { ($0.key, $0.value.string ?? $0.value.text()) },
                 uniquingKeysWith: { _, last in last }),
@@ -20,16 +20,16 @@ extension RemoteMessage {
             wasOpened: wasOpened)
     }
 
-    /// - Returns: `nil` for what another provider's server has sent.
+    /// - Returns: `nil` for a payload of another provider's server.
     init?(supabasePayload json: JSON, wasOpened: Bool) {
         guard let own = json["switchyard"] ?? json["data"]?["switchyard"] else { return nil }
-        // Some services carry text only.
+        // Some services carry only text.
         let message = own.string.flatMap { try? JSON(parsing: Array($0.utf8)) } ?? own
         self.init(supabase: message, wasOpened: wasOpened)
     }
 }
 
-/// The channels on which messages come.
+/// The channels for messages.
 enum MessageChannel: Hashable, Sendable {
     case installation(String)
     case topic(MessagingTopic)

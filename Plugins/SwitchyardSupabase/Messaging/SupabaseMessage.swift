@@ -5,7 +5,7 @@ public struct SupabaseMessage: Sendable, Hashable {
     public var target: SupabaseMessageSender.Target
     public var title: String?
     public var body: String?
-    /// The app's own part: text only.
+    /// The app's own data, text only.
     public var data: [String: String]
 
     public init(
@@ -20,7 +20,7 @@ public struct SupabaseMessage: Sendable, Hashable {
 }
 
 extension SupabaseMessage: CustomStringConvertible {
-    /// Where it goes, and nothing of it.
+    /// Shows the kind of target, and nothing of the message.
     public var description: String {
         switch target {
         case .device: "SupabaseMessage(to a device)"

@@ -26,7 +26,7 @@ public final class SupabaseMessageSender: Sendable {
 
     /// - Parameters:
     ///   - configuration: Names the project and its service key.
-    ///   - observer: Told of each call, with the ID of the request that it was made for.
+    ///   - observer: Observes each call, with the ID of the request that it was made for.
     /// - Throws: `.invalidConfiguration` without a service key: users may listen, but not send.
     public convenience init(
         _ configuration: SupabaseConfiguration, observer: any InfrastructureObserver = SilentObserver()
@@ -73,7 +73,7 @@ public final class SupabaseMessageSender: Sendable {
     ///
     /// - Returns: The outcome for each, in the given order: the message's name, or why it was not sent.
     public func send(_ messages: [SupabaseMessage]) async -> [Result<RemoteMessage.ID, MessagingError>] {
-        // The service takes several in one call, but answers for them all together.
+        // The service accepts several messages per call, but returns only one answer for all.
         await messages.outcomes(atOnce: 16) { message throws(MessagingError) in try await self.send(message) }
     }
 
@@ -104,7 +104,7 @@ public final class SupabaseMessageSender: Sendable {
             "topic": .string(channel.name), "event": .string(MessageChannel.event), "payload": .object(payload),
             "private": true,
         ]
-        // A repetition is recognised by its name.
+        // Receivers recognize a repetition by its ID.
         var request = HTTPRequest(
             .post, "\(address)/api/broadcast", body: JSON.object(["messages": [broadcast]]).bytes(), isIdempotent: true)
         request.headers["Content-Type"] = "application/json"
@@ -126,7 +126,7 @@ public final class SupabaseMessageSender: Sendable {
     public func shutDown() async { await transport.shutDown() }
 }
 
-/// The sender as any provider's.
+/// The sender behind the portable interface.
 struct PortableSupabaseSender: MessageSender {
     let provider: InfrastructureProvider = .supabase
     let base: SupabaseMessageSender

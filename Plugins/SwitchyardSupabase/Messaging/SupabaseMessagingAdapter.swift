@@ -4,13 +4,15 @@ import SwitchyardBytes
 import SwitchyardProviderKit
 import SwitchyardWire
 
-/// Messages over the project's realtime service: topics and installations are private channels there, and a running app
-/// hears what is sent while it is connected.
+/// Messages over the project's realtime service.
 ///
-/// ``token()`` registers the installation in the project's database, for whoever is signed in; a token of the platform that
-/// was handed in is kept beside it. Reaching an app that does not run takes a platform's push service, and a function of the
-/// project that asks it with those tokens: that is not declared, since nothing here can know of it. What such a push
-/// carries under the name `switchyard` is read by ``receive(_:)``, and is not shown twice if it came live as well.
+/// Topics and installations are private channels there, and a running app receives what is sent while it is connected.
+///
+/// ``token()`` registers the installation in the project's database for the signed-in user, together with the platform's push
+/// token if one was set. To reach an app that is not running, the project needs a platform's push service and a function that
+/// calls it with these tokens. Push is not among the capabilities, since this client cannot know whether that exists.
+/// ``receive(_:)`` reads the part of such a push named `switchyard`, and does not deliver a message again that has already
+/// arrived live.
 ///
 /// To send messages from a server, use ``SupabaseMessageSender``.
 public final class SupabaseMessagingAdapter: MessagingClient {
@@ -49,8 +51,9 @@ public final class SupabaseMessagingAdapter: MessagingClient {
 
     public var permission: MessagingPermission { get async { await registrar.permission } }
 
-    /// Nobody has to be asked for what comes while the app runs; for pushes, the platform's own dialogue asks, and the app
-    /// calls this once it was answered.
+    /// Messages to a running app need no permission.
+    ///
+    /// For pushes, the platform's own dialog asks, and the app calls this when it has been answered.
     public func requestPermission() async throws(MessagingError) -> MessagingPermission {
         try hub.checkOpen()
         return await registrar.requestPermission()
@@ -61,9 +64,9 @@ public final class SupabaseMessagingAdapter: MessagingClient {
         try await registrar.setPlatformToken(token)
     }
 
-    /// The installation's name, once it is registered and connected.
+    /// Returns the installation's name, once it is registered and connected.
     ///
-    /// - Throws: `.unauthenticated` while nobody is signed in; `.unavailable` when the project cannot be reached.
+    /// - Throws: `.unauthenticated` while nobody is signed in; `.unavailable` if the project cannot be reached.
     public func token() async throws(MessagingError) -> MessagingToken {
         try hub.checkOpen()
         return try await registrar.token()

@@ -2,7 +2,7 @@ import Switchyard
 import SwitchyardBytes
 import SwitchyardWire
 
-/// The one table from what registering, listening and sending meet with to our codes.
+/// Maps the failures of registering, listening and sending to the portable codes.
 extension MessagingError {
     init(_ error: StorageError) {
         let code: Code =
@@ -62,7 +62,7 @@ extension MessagingError {
         self.init(code, message, isRetryable: code == .unavailable, underlying: failure.problem ?? failure)
     }
 
-    /// An answer of the service by which servers send.
+    /// From an answer to a server's send call.
     init(_ response: HTTPResponse, now: Timestamp) {
         let (code, message): (Code, String) =
             switch response.status {

@@ -1,9 +1,9 @@
 import Switchyard
 import SwitchyardBytes
 
-/// What is kept of this installation.
+/// The stored state of this installation.
 struct SupabaseMessagingState: Sendable, Equatable {
-    /// Its name, which nobody else knows; `nil` while it is not registered.
+    /// Its name, which is secret; `nil` while it is not registered.
     var installation: String?
     var platformToken: PlatformPushToken?
     var topics: Set<MessagingTopic> = []

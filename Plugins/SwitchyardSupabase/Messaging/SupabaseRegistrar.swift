@@ -4,7 +4,7 @@ import SwitchyardBytes
 import SwitchyardProviderHTTP
 import SwitchyardProviderKit
 
-/// Keeps this installation registered and on its channels, one step after the other.
+/// Keeps this installation registered and on its channels. Changes run one at a time.
 actor SupabaseRegistrar {
     private let service: PostgRESTService
     private let socket: RealtimeSocket
@@ -19,23 +19,23 @@ actor SupabaseRegistrar {
     private var isRead = false
     private var hasResumed = false
     private var isShutDown = false
-    /// As whose the installation is known to be registered.
+    /// The user for whom the installation is registered, as far as known.
     private var registeredOwner: AuthUser.ID?
-    /// Whether it is registered with the present token of the platform.
+    /// Whether it is registered with the platform's current token.
     private var isCurrent = false
-    /// What shall be heard. Whatever of it has no listener is taken up again when somebody signs in, and after a while.
+    /// The channels to listen to. Those without a listener are retried after a sign-in, and after a while.
     private var wanted: Set<MessageChannel> = []
     private var listeners: [MessageChannel: MessageListener] = [:]
-    /// Changes of the registration wait for each other here.
+    /// Serializes changes of the registration.
     private let turns = Turns()
     private var follower: Task<Void, Never>?
     private var repair: Task<Void, Never>?
-    /// How many were in vain, in a row.
+    /// The number of consecutive failed repairs.
     private var repairs = 0
 
-    /// How long a channel may take to be joined before a call gives up.
+    /// How long a call waits for a channel to be joined.
     private static let patience = Duration.seconds(30)
-    /// After how long it is tried again what was refused: each refusal holds up all other channels for some seconds.
+    /// The delay before a refused channel is retried: each refusal blocks all other channels for some seconds.
     private static let retry = Duration.seconds(60)
     private static let longestRetry = Duration.seconds(600)
 
@@ -50,7 +50,7 @@ actor SupabaseRegistrar {
         clock = context.clock
     }
 
-    // MARK: What is asked
+    // MARK: Operations
 
     var permission: MessagingPermission {
         read()
@@ -104,7 +104,7 @@ actor SupabaseRegistrar {
         change { $0.topics.remove(topic) }
     }
 
-    /// Takes up again what was kept from before; for whoever begins to listen.
+    /// Restores the stored channels when someone starts to listen.
     func resume() async {
         guard !hasResumed, !isShutDown else { return }
         hasResumed = true
@@ -132,7 +132,7 @@ actor SupabaseRegistrar {
         follow()
         let id = state.installation ?? RandomID.make(length: 32)
         let owner = await auth?.state.user?.id
-        // A channel that has ended may have done so because the registration is gone.
+        // The channel may have ended because the registration is gone.
         let isDoubtful = listeners[.installation(id)]?.isOver == true
         if state.installation == nil || owner == nil || owner != registeredOwner || !isCurrent || isDoubtful {
             let platform = state.platformToken
@@ -145,7 +145,7 @@ actor SupabaseRegistrar {
             change { $0.installation = id }
             isCurrent = platform == state.platformToken
             if owner != registeredOwner {
-                // Joined for somebody else, who has lost it with this, or does before long.
+                // It was joined for another user, who has lost it now or will lose it soon.
                 leave(.installation(id))
                 registeredOwner = owner
                 await socket.followToken()
@@ -178,7 +178,7 @@ actor SupabaseRegistrar {
         }
     }
 
-    /// From the first channel on, it follows whoever is signed in.
+    /// Follows sign-ins, from the first channel on.
     private func follow() {
         guard follower == nil, let auth else { return }
         let states = auth.authStateStream()
@@ -187,17 +187,17 @@ actor SupabaseRegistrar {
         }
     }
 
-    /// The channels may have ended for whoever was there before.
+    /// The channels may have ended because of the previous user.
     private func signedIn() async {
         repairs = 0
         await socket.followToken()
         await takeUp()
     }
 
-    /// Listens to whatever is wanted and not heard, and registers the installation if it is not known to be.
+    /// Joins all wanted channels that have no listener, and registers the installation unless that is already done.
     private func takeUp() async {
         let user = await auth?.state.user?.id
-        // Policies let nobody in who is not signed in; a sign-in is followed.
+        // Policies admit only signed-in users; the next sign-in calls this again.
         guard auth == nil || user != nil else { return }
         for case .topic(let topic) in wanted {
             if case .failure = listener(.topic(topic)) { takeUpLater() }
@@ -225,7 +225,7 @@ actor SupabaseRegistrar {
 
     // MARK: Channels
 
-    /// Whether it is joined, or will be by itself.
+    /// Whether the channel is joined, or will be without help.
     private func isHeard(_ channel: MessageChannel) -> Bool { listeners[channel]?.isOver == false }
 
     private func listener(_ channel: MessageChannel) -> Result<MessageListener, MessagingError> {
@@ -250,7 +250,7 @@ actor SupabaseRegistrar {
             do throws(MessagingError) { return .success(try await listener.joined()) } catch { return .failure(error) }
         }
         let patience = Task { [clock] in
-            // Who waits in vain is told so.
+            // Give up after a while, so that the caller gets an error.
             if (try? await clock.sleep(for: Self.patience)) != nil { waiting.cancel() }
         }
         defer { patience.cancel() }
@@ -263,7 +263,7 @@ actor SupabaseRegistrar {
             try result.get()
             repairs = 0
         } catch {
-            // What is wanted goes on trying.
+            // A wanted channel keeps trying.
             if !wanted.contains(channel), listeners[channel] === listener { leave(channel) }
             let isLate = error.code == .cancelled && !Task.isCancelled
             throw isLate ? MessagingError(.unavailable, "The realtime service cannot be reached.") : error
@@ -279,7 +279,7 @@ actor SupabaseRegistrar {
 
     private func leave(_ channel: MessageChannel) { listeners.removeValue(forKey: channel)?.leave() }
 
-    // MARK: What is kept
+    // MARK: State
 
     private func read() {
         guard !isRead else { return }

@@ -3,10 +3,10 @@ import SwitchyardBytes
 import SwitchyardWire
 import Synchronization
 
-/// The way for networks that let no web socket through: a request that the server answers when it has something to say, and
-/// another for each message to it. What the server buffers in between comes in order.
+/// The connection for networks without web sockets: the server answers a request when it has a message, and each message to it
+/// is another request. Messages that the server buffers meanwhile arrive in order.
 final class LongPollLink: RealtimeLink {
-    /// What the server made of an exchange; the status of the HTTP answer says nothing.
+    /// The status of an exchange, in the body; the HTTP status says nothing.
     private enum Status {
         static let fine = 200
         static let nothing = 204
@@ -16,7 +16,7 @@ final class LongPollLink: RealtimeLink {
     private struct State {
         var token: String
         var waiting: [RealtimeMessage] = []
-        /// Older servers do not look for the token in the header.
+        /// Whether the token is in the address, since older servers do not read it from the header.
         var namesTokenInAddress = false
         var hasPolled = false
     }
@@ -26,16 +26,16 @@ final class LongPollLink: RealtimeLink {
     private let clock: any Clock<Duration>
     private let state: Mutex<State>
 
-    /// The server answers a poll after ten seconds at the latest.
+    /// The server answers a poll within ten seconds.
     private static let deadline = Duration.seconds(25)
-    /// The least time between polls that are answered with nothing. The server takes its ten seconds for that; others on the
-    /// way may answer at once.
+    /// The minimum time between polls with empty answers. The server takes ten seconds for these, but a proxy may answer at
+    /// once.
     private static let pace = Duration.seconds(1)
 
     init(
         _ address: String, key: Secret, transport: any Transport, clock: any Clock<Duration> = ContinuousClock()
     ) async throws(TransportError) {
-        // The older form of messages: the newer one fails on some broadcasts.
+        // The older message format, since the newer one fails on some broadcasts.
         self.address = "\(address)/longpoll?vsn=1.0.0&apikey=\(PercentCoding.encode(key.reveal()))"
         self.transport = transport
         self.clock = clock
@@ -66,7 +66,7 @@ final class LongPollLink: RealtimeLink {
             let (status, answer) = try await LongPollLink.exchange(request(.get), transport)
             switch status {
             case Status.fine, Status.nothing:
-                // Each is a message as text; some servers give the messages themselves.
+                // Each element is a message as text; some servers return plain JSON.
                 let messages = (answer["messages"]?.array ?? []).compactMap { element in
                     try? RealtimeMessage(text: (element.string ?? element.text()).utf8)
                 }

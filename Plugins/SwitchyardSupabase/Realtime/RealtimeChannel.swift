@@ -2,9 +2,9 @@ import Switchyard
 import SwitchyardBytes
 import Synchronization
 
-/// A channel that is joined, and stays so until it is left or nobody holds it any more.
+/// A joined channel, which stays joined until it is left or released.
 final class RealtimeChannel: Sendable {
-    /// Without the prefix that all topics have on the wire.
+    /// Without the prefix of all topics on the wire.
     let topic: String
     private let socket: RealtimeSocket
     private let inbox: RealtimeInbox
@@ -17,26 +17,26 @@ final class RealtimeChannel: Sendable {
 
     deinit { leave() }
 
-    /// Whether it was left or has ended, which its reader may learn later.
+    /// Whether it was left or has ended, even if the reader does not know yet.
     var isOver: Bool { !socket.holds(topic, inbox) }
 
-    /// What happens on the channel. One reader at a time.
+    /// The next event on the channel. There can be only one reader at a time.
     ///
-    /// - Throws: Once, when the server says that the channel can never be.
-    /// - Returns: `nil` after it was left, and to a task that was cancelled; that is an end, too.
+    /// - Throws: Once, when the channel has ended for good.
+    /// - Returns: `nil` after the channel was left, and for a cancelled task, which ends it as well.
     func next() async throws(RealtimeFailure) -> RealtimeEvent? { try await inbox.next() }
 
     /// Sends a broadcast to the others on the channel.
     ///
-    /// - Throws: `.unavailable` while the channel is not joined; with acknowledgements also `.unanswered`, which is how a
-    ///   policy refuses, and `.tooLarge`. Without them, nothing says what became of it.
+    /// - Throws: `.unavailable` while the channel is not joined. With acknowledgements, also `.tooLarge`, and `.unanswered`,
+    ///   which is how a policy refuses. Without them, the outcome is unknown.
     func broadcast(_ event: String, _ payload: JSON) async throws(RealtimeFailure) {
         try await socket.push(
             topic, inbox, event: "broadcast",
             payload: ["type": "broadcast", "event": .string(event), "payload": payload], bytes: nil)
     }
 
-    /// The same with bytes that are not JSON. Readers over long polling do not get them.
+    /// Sends a broadcast of bytes instead of JSON. Readers over long polling do not receive it.
     func broadcast(_ event: String, _ bytes: [UInt8]) async throws(RealtimeFailure) {
         try await socket.push(
             topic, inbox, event: "broadcast", payload: ["type": "broadcast", "event": .string(event)], bytes: bytes)
@@ -45,7 +45,7 @@ final class RealtimeChannel: Sendable {
     func leave() { socket.leave(topic, inbox) }
 }
 
-/// What waits for a channel's reader, which the network never waits for.
+/// The events waiting for a channel's reader, so that the network never waits for it.
 final class RealtimeInbox: Sendable {
     private let limit: Int
     private let buffer = StreamBuffer<RealtimeEvent, RealtimeFailure>(.all)

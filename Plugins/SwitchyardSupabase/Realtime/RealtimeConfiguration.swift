@@ -1,12 +1,12 @@
 import SwitchyardBytes
 
-/// What a channel is joined for.
+/// The options with which a channel is joined.
 struct RealtimeConfiguration: Hashable, Sendable {
-    /// Rows of a table to be told of.
+    /// A subscription to the changed rows of a table.
     struct Binding: Hashable, Sendable {
         var schema: String
         var table: String
-        /// `column=operator.value`, several joined by commas. A row that leaves the filter is not told of.
+        /// `column=operator.value`, several separated by commas. A row that stops matching the filter is not reported.
         var filter: String?
 
         init(schema: String = "public", table: String, filter: String? = nil) {
@@ -15,7 +15,7 @@ struct RealtimeConfiguration: Hashable, Sendable {
             self.filter = filter
         }
 
-        /// Keys without a value are left out: a null makes the whole binding fail.
+        /// Omits keys without a value, since a null makes the whole binding fail.
         fileprivate var json: JSON {
             var object: JSONObject = ["event": "*", "schema": .string(schema), "table": .string(table)]
             if let filter { object["filter"] = .string(filter) }
@@ -24,19 +24,19 @@ struct RealtimeConfiguration: Hashable, Sendable {
     }
 
     var changes: [Binding] = []
-    /// Whether policies decide who may listen and send. Private and public channels of one name do not hear each other.
+    /// Whether policies decide who may listen and send. Private and public channels of the same name are separate.
     var isPrivate = false
-    /// Whether this client hears its own broadcasts.
+    /// Whether this client receives its own broadcasts.
     var hearsItself = false
-    /// Whether each broadcast that is sent is answered.
+    /// Whether the server acknowledges each broadcast.
     var acknowledges = false
-    /// Whether to be told once broadcasts of the database itself come through.
+    /// Whether the server reports when the database's own broadcasts arrive.
     var awaitsDatabase = false
-    /// Whether what the database has sent in a gap is told again once the channel is joined anew: the newest of it, some of
-    /// it for the second time. A private channel's alone.
+    /// Whether a join replays what the database has sent during a gap: only the newest messages, some of them a second time.
+    /// For private channels only.
     var replays = false
 
-    /// What must have been said before everything comes through that happens from then on.
+    /// The confirmations after which everything that happens is received.
     var confirmations: Set<RealtimeConfirmation> {
         var all: Set<RealtimeConfirmation> = []
         if !changes.isEmpty { all.insert(.changes) }
@@ -44,11 +44,11 @@ struct RealtimeConfiguration: Hashable, Sendable {
         return all
     }
 
-    /// - Parameter since: From when on to replay, in milliseconds since 1970.
+    /// - Parameter since: The start of the replay, in milliseconds since 1970.
     func payload(token: String?, replayingSince since: Int64? = nil) -> JSON {
         var broadcast: JSONObject = ["ack": .bool(acknowledges), "self": .bool(hearsItself)]
         if awaitsDatabase { broadcast["replication_ready"] = true }
-        // The service gives no more than these at once.
+        // The service's maximum.
         if let since { broadcast["replay"] = ["since": .integer(since), "limit": 25] }
         var payload: JSONObject = [
             "config": [
@@ -60,7 +60,7 @@ struct RealtimeConfiguration: Hashable, Sendable {
         return .object(payload)
     }
 
-    /// Whether the server has understood the bindings as they were meant.
+    /// Whether the server has understood the bindings correctly.
     func matches(_ answer: JSON) -> Bool {
         let given = answer["postgres_changes"]?.array ?? []
         return given.count == changes.count
@@ -71,7 +71,7 @@ struct RealtimeConfiguration: Hashable, Sendable {
     }
 }
 
-/// What the server says of a channel some time after it was joined.
+/// A confirmation that the server sends some time after a join.
 enum RealtimeConfirmation: Hashable, Sendable {
     case changes
     case broadcasts

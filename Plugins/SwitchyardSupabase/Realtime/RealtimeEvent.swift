@@ -1,19 +1,19 @@
 import SwitchyardBytes
 
-/// What a channel tells its reader, in order.
+/// The events of a channel, in order.
 ///
-/// Nothing that is missed while a channel is not confirmed is ever delivered later: after each `confirmed`, and after
-/// `overflowed`, whoever must not miss anything looks for himself.
+/// Whatever is missed while a channel is not confirmed is never delivered later: after each `confirmed` and `overflowed`, a
+/// reader that must not miss anything has to fetch the current state.
 enum RealtimeEvent: Hashable, Sendable {
-    /// The channel exists. Changes may not come through yet.
+    /// The channel is joined, but changes may not arrive yet.
     case joined
-    /// What happens from now on comes through, as far as the service can tell. May come again.
+    /// Everything that happens from now on arrives, as far as the service knows. May be repeated.
     case confirmed
-    /// The confirmation has not come in time, or was taken back.
+    /// The confirmation has not arrived in time, or was withdrawn.
     case unconfirmed
-    /// The channel is not joined at the moment; it will be again by itself.
+    /// The channel is not joined at the moment, and will be joined again automatically.
     case interrupted
-    /// The reader was too slow: what came after the events before this one is lost.
+    /// The reader was too slow, so events after the previous one are lost.
     case overflowed
     case broadcast(RealtimeBroadcast)
     case change(RealtimeChange)
@@ -27,17 +27,17 @@ struct RealtimeBroadcast: Hashable, Sendable {
 
     let event: String
     let content: Content
-    /// Only of what the database sent.
+    /// Set only for broadcasts of the database.
     let id: String?
     /// Whether it was stored before the channel was joined.
     let isReplayed: Bool
 
-    /// The name of what clients send to keep the service awake, which is nobody's news.
+    /// The event that clients send to keep the service awake. It is not delivered.
     static let probe = "switchyard:probe"
     var isProbe: Bool { event == Self.probe }
 }
 
-/// A row that was written. May lack columns, or be another by now: enough to know where to look.
+/// A written row. It may lack columns or have changed since, so it only shows where to look.
 struct RealtimeChange: Hashable, Sendable {
     enum Kind: String, Sendable {
         case insert = "INSERT"
@@ -48,20 +48,20 @@ struct RealtimeChange: Hashable, Sendable {
     let kind: Kind?
     let schema: String
     let table: String
-    /// Empty is not a row without columns: nothing is known then.
+    /// Empty if the row is unknown, not if it has no columns.
     let record: JSONObject
-    /// At least the key, of an update or a deletion.
+    /// At least the key, for updates and deletions.
     let old: JSONObject
     let errors: [String]
 
-    /// Whether columns may be missing for the row's size.
+    /// Whether columns may be missing because of the row's size.
     var isCut: Bool { errors.contains { $0.hasPrefix("Error 413") } }
-    /// Whether this binding will never bring rows: no key, or no right to read it.
+    /// Whether this binding will never deliver rows, because the table has no key or may not be read.
     var isFruitless: Bool { errors.contains { $0.hasPrefix("Error 400") || $0.hasPrefix("Error 401") } }
 }
 
 extension RealtimeEvent {
-    /// - Returns: `nil` for what is no event of a channel's reader.
+    /// - Returns: `nil` for any other message.
     init?(_ message: RealtimeMessage) {
         switch message.event {
         case "broadcast":

@@ -1,31 +1,31 @@
 import Switchyard
 
-/// Why a channel is over, or a message was not taken.
+/// Why a channel has ended, or a message was refused.
 struct RealtimeFailure: Error, Hashable, Sendable {
     enum Kind: Hashable, Sendable {
-        /// The server takes neither the token nor a new one.
+        /// The server accepts neither the token nor a new one.
         case unauthenticated
-        /// A policy does not let this user on the channel.
+        /// A policy does not admit this user to the channel.
         case unauthorized
-        /// The channel can never be what was asked for.
+        /// The channel cannot be joined with these options.
         case refused
-        /// Too many channels on this socket: leave one first.
+        /// There are too many channels on this socket: leave one first.
         case tooManyChannels
-        /// Not now; a channel repairs itself, a message may be sent again.
+        /// A temporary failure: a channel is joined again automatically, and a message may be sent again.
         case unavailable
-        /// No answer came: the message may have been taken, or a policy has swallowed it.
+        /// No answer arrived: the message may have been accepted, or dropped by a policy.
         case unanswered
         case tooLarge
-        /// The topic is joined already, for something else.
+        /// The topic is already joined with other options.
         case topicInUse
-        /// Left, or the socket was closed.
+        /// The channel was left, or the socket closed.
         case closed
     }
 
     let kind: Kind
-    /// The server's name for it, without its text.
+    /// The server's code, without its text.
     let reason: String
-    /// Why the session is of no use to the project, as far as that can be seen, and who made it.
+    /// Why the project cannot use the session, if that is known, and the provider that issued it.
     var problem: SupabaseTokenProblem?
     var issuer: InfrastructureProvider?
 
@@ -34,14 +34,14 @@ struct RealtimeFailure: Error, Hashable, Sendable {
         self.reason = reason
     }
 
-    /// There is no token, and will be none for whoever is signed in.
+    /// There is no token for the current user, and will be none.
     init(_ failure: SupabaseTokens.Failure) {
         self.init(.unauthenticated, "the session is over")
         guard case .problem(let problem, let issuer) = failure else { return }
         (self.problem, self.issuer) = (problem, issuer)
     }
 
-    /// The service does not say why a policy lets nobody in; of another issuer's session it can be guessed.
+    /// The service does not explain why a policy refused; for another issuer's session, this guesses the cause.
     func diagnosed(token: String?, issuer: InfrastructureProvider?) -> RealtimeFailure {
         guard kind == .unauthorized, let token, let issuer, issuer != .supabase,
             !SupabaseTokenProblem.hasUUID(Secret(token))
@@ -52,18 +52,18 @@ struct RealtimeFailure: Error, Hashable, Sendable {
     }
 }
 
-/// What can be done about a join, a channel or a socket that the server does not want.
+/// How to react when the server refuses a join, a channel or a socket.
 enum RealtimeRemedy: Hashable, Sendable {
     case never(RealtimeFailure.Kind)
-    /// With a token that is not the present one.
+    /// Try again with a new token.
     case newToken
     case later
     /// Much later: the project is at a limit.
     case muchLater
-    /// At once, without asking for what was missed.
+    /// At once, without a replay.
     case withoutReplay
 
-    /// The one table from the service's words to ours. Newer words count as passing trouble.
+    /// Maps the service's codes. Unknown ones count as temporary.
     init(_ reason: String) {
         let name = reason.prefix { $0 != ":" && $0 != " " }
         switch name {

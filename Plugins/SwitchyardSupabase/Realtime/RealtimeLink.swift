@@ -2,22 +2,22 @@ import Switchyard
 import SwitchyardBytes
 import SwitchyardWire
 
-/// An open way to the service.
+/// An open connection to the service.
 protocol RealtimeLink: Sendable {
-    /// One at a time, in the order of the calls.
+    /// Sends messages one at a time, in the order of the calls.
     func send(_ message: RealtimeMessage) async throws(TransportError)
-    /// - Returns: `nil` when the server has closed it.
+    /// - Returns: `nil` if the server has closed the connection.
     func next() async throws(TransportError) -> RealtimeLinkEvent?
     func close() async
 }
 
 enum RealtimeLinkEvent: Sendable {
     case message(RealtimeMessage)
-    /// The server has forgotten the session, and made another one on which nothing is joined.
+    /// The server has forgotten the session and started a new one without joined channels.
     case renewed
 }
 
-/// The service's own way.
+/// The service's usual connection.
 struct WebSocketLink: RealtimeLink {
     private let socket: any WebSocketConnection
 
@@ -37,7 +37,7 @@ struct WebSocketLink: RealtimeLink {
 
     func next() async throws(TransportError) -> RealtimeLinkEvent? {
         while let message = try await socket.receive() {
-            // What cannot be read is passed over, as the server does.
+            // Skip unreadable messages, as the server does.
             switch message {
             case .text(let text): if let message = try? RealtimeMessage(text: text.utf8) { return .message(message) }
             case .binary(let bytes): if let message = try? RealtimeMessage(frame: bytes) { return .message(message) }

@@ -1,6 +1,6 @@
 import SwitchyardBytes
 
-/// Channels, the tokens that they are joined with, and what is sent on them.
+/// Channels, their tokens, and the messages sent on them.
 extension RealtimeMachine {
     mutating func join(_ topic: String, _ configuration: RealtimeConfiguration) {
         guard channels[topic] == nil else { return }
@@ -46,8 +46,7 @@ extension RealtimeMachine {
             sendJoin(topic)
             room -= 1
         }
-        // The server holds up the whole socket for some seconds with each refusal, so that what it has refused before is
-        // asked for one at a time, and last.
+        // Each refusal blocks the whole socket for some seconds, so topics refused before are joined last and one at a time.
         guard room > 0, !joining.keys.contains(where: { refusals[$0] != nil }),
             let topic = order.first(where: { refusals[$0] != nil && channels[$0]?.phase == .waiting })
         else { return }
@@ -67,7 +66,8 @@ extension RealtimeMachine {
         actions.append(.schedule(.join(topic), after: Self.joinDeadline))
     }
 
-    /// Never before where the first question began: so what is new in the answer is newer than everything in the first one.
+    /// The start of a replay. It never precedes the start of the first one, so everything new in the answer is newer than the
+    /// first answer.
     private func replayStart(of channel: inout Channel) -> Int64? {
         guard channel.configuration.replays, !channel.isWithoutReplay else { return nil }
         let start = max(channel.replayStart ?? .min, (channel.joinedAt ?? now()) - Self.replayMargin)
@@ -75,8 +75,8 @@ extension RealtimeMachine {
         return start
     }
 
-    /// Joins a channel again that counts as joined, since what the server has promised of it may not hold any more. The
-    /// server ends the earlier life of the channel by itself.
+    /// Joins a joined channel again, because the server's confirmations may no longer hold. The server ends the channel's
+    /// earlier join by itself.
     mutating func rejoin(_ topic: String) {
         guard phase == .open, channels[topic]?.isJoined == true else { return }
         lose(topic)
@@ -87,7 +87,7 @@ extension RealtimeMachine {
         joinNext()
     }
 
-    /// The answers of all others have waited for a refusal.
+    /// A refusal has delayed the answers for all other channels.
     mutating func extendDeadlines() {
         for topic in order where channels[topic]?.phase == .joining {
             actions.append(.schedule(.join(topic), after: Self.joinDeadline))
@@ -95,8 +95,8 @@ extension RealtimeMachine {
         for ref in pushes.keys.sorted() { actions.append(.schedule(.push(ref), after: Self.pushDeadline)) }
     }
 
-    /// Says something on one channel that listens to the database, whether that is allowed or not: a service that has lost
-    /// its database falls silent without a word, answers heartbeats all the same, and wakes up by this.
+    /// Sends a message on one channel that listens to the database, whether or not that is allowed. A service that has lost its
+    /// database goes silent but still answers heartbeats; the message wakes it up.
     mutating func probe() {
         guard
             let topic = order.first(where: { topic in
@@ -110,7 +110,7 @@ extension RealtimeMachine {
                     payload: ["type": "broadcast", "event": .string(RealtimeBroadcast.probe), "payload": [:]])))
     }
 
-    /// The server does not want a channel, or has lost it.
+    /// Handles a channel that the server has refused or lost.
     mutating func troubled(_ topic: String, _ reason: String) {
         guard var channel = channels[topic] else { return }
         failPushes(of: topic, RealtimeFailure(.unavailable))
@@ -119,7 +119,7 @@ extension RealtimeMachine {
         channel.failures += 1
         switch RealtimeRemedy(reason) {
         case .never(.unauthorized) where channel.token != token:
-            // It was said to whoever was there before.
+            // The refusal concerned the previous token.
             channel.phase = .waiting
             channels[topic] = channel
             return joinNext()
@@ -164,7 +164,7 @@ extension RealtimeMachine {
             switch channel.phase {
             case .joined: if channel.token != new { renewToken(of: topic) }
             case .awaitingToken where channel.token == new:
-                // One that was on its way before the refusal may be the same; one fetched because of it may not.
+                // A token requested before the refusal may be the same; one requested because of it must differ.
                 if isForRefusal {
                     end(topic, RealtimeFailure(.unauthenticated, "the token was refused"))
                 } else {
@@ -187,7 +187,7 @@ extension RealtimeMachine {
                         joinRef: channel.joinRef, ref: nextRef(), topic: topic, event: "access_token",
                         payload: ["access_token": .string(token)])))
         } else {
-            // A token cannot be taken away from a channel, so the channel is.
+            // A channel cannot drop its token, so leave it.
             sendLeave(channel, topic)
             lose(topic)
             joinNext()
@@ -196,7 +196,7 @@ extension RealtimeMachine {
 
     mutating func tokenDelayed(_ isAnswer: Bool) {
         if isAnswer { fetchIsForRefusal = nil }
-        // A way is opened with a token that is asked for besides.
+        // A new connection requests its token separately.
         if phase == .connecting, !isAnswer { return broken(.seconds(0.5)) }
         for topic in order where channels[topic]?.phase == .awaitingToken {
             channels[topic]?.phase = .pausing
@@ -214,7 +214,7 @@ extension RealtimeMachine {
         if phase == .connecting { phase = .idle }
     }
 
-    // MARK: What goes out
+    // MARK: Sending
 
     mutating func push(_ push: Push) {
         guard phase == .open, let channel = channels[push.topic], channel.isJoined else {
@@ -255,11 +255,11 @@ extension RealtimeMachine {
 extension RealtimeMachine {
     struct Channel {
         enum Phase: Equatable {
-            /// For the socket, or for its turn.
+            /// Waits for the socket, or for its turn.
             case waiting
             case joining
             case joined(isConfirmed: Bool)
-            /// Until its time to try again.
+            /// Waits before the next attempt.
             case pausing
             case awaitingToken
         }
@@ -267,18 +267,18 @@ extension RealtimeMachine {
         let configuration: RealtimeConfiguration
         var phase = Phase.waiting
         var joinRef: String?
-        /// Whose token the server has for it.
+        /// The token that the server has for it.
         var token: String?
         var awaited: Set<RealtimeConfirmation> = []
-        /// In a row.
+        /// The number of consecutive failures.
         var failures = 0
         var hasTriedNewToken = false
-        /// Whether a heartbeat was answered since it was joined.
+        /// Whether a heartbeat was answered since the join.
         var hasBeaten = false
-        /// By this device's time of day, as the following.
+        /// By this device's clock, like the next one.
         var joinedAt: Int64?
         var replayStart: Int64?
-        /// Whether the server does not want to be asked for what was missed.
+        /// Whether the server has refused a replay.
         var isWithoutReplay = false
 
         var isJoined: Bool { if case .joined = phase { true } else { false } }
@@ -286,8 +286,8 @@ extension RealtimeMachine {
 
         init(configuration: RealtimeConfiguration) { self.configuration = configuration }
 
-        /// Whether a reply is to something that was sent in the channel's present life. Of channels that it does not know,
-        /// the server does not say which life; numbers only grow.
+        /// Whether a reply belongs to a message sent since the current join. The server's replies about unknown channels do not
+        /// name the join, but numbers only increase.
         func hasSent(_ ref: String, _ joinRef: String?) -> Bool {
             if let joinRef { return joinRef == self.joinRef }
             guard let number = Int(ref), let first = self.joinRef.flatMap({ Int($0) }) else { return false }

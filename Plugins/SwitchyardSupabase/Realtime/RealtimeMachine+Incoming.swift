@@ -1,6 +1,6 @@
 import SwitchyardBytes
 
-/// What the server says.
+/// Messages from the server.
 extension RealtimeMachine {
     mutating func received(_ message: RealtimeMessage) {
         guard phase == .open else { return }
@@ -12,19 +12,19 @@ extension RealtimeMachine {
         case "system": system(topic, message.payload)
         case "phx_error": if channel.isOnServer { troubled(topic, "phx_error") }
         case "phx_close":
-            // Without a reference, one that comes while a channel is being joined is about an earlier life of it.
+            // Without a reference, and while the channel is being joined, it concerns an earlier join.
             if message.joinRef != nil && channel.isOnServer || channel.isJoined { troubled(topic, "phx_close") }
         default:
             guard channel.isJoined, let event = RealtimeEvent(message) else { return }
             guard case .broadcast(let broadcast) = event else { return actions.append(.deliver(topic, event)) }
             if broadcast.isProbe { return }
             actions.append(.deliver(topic, event))
-            // Older servers never say that they are connected to the database; what arrives from there does.
+            // Older servers never confirm the connection to the database; a message from it does.
             if !broadcast.isReplayed { confirm(.broadcasts, of: topic) }
         }
     }
 
-    /// Something that a channel waited for is there.
+    /// Records a confirmation that the channel waits for.
     private mutating func confirm(_ confirmation: RealtimeConfirmation, of topic: String) {
         guard channels[topic]?.awaited.remove(confirmation) != nil, channels[topic]?.awaited.isEmpty == true else {
             return
@@ -55,7 +55,7 @@ extension RealtimeMachine {
         }
         guard let channel = channels[message.topic] else { return }
         if reason == "unmatched topic", channel.isJoined, channel.hasSent(ref, message.joinRef) {
-            // To a token, mostly: nothing else of a channel that only listens tells of its loss.
+            // Usually the reply to a token. A channel that only listens learns of its loss no other way.
             return troubled(message.topic, reason)
         }
         guard channel.joinRef == ref, channel.phase == .joining else { return }
@@ -108,7 +108,7 @@ extension RealtimeMachine {
                 sendLeave(channel, topic)
                 return end(topic, RealtimeFailure(kind, message))
             }
-            // The server goes on trying by itself.
+            // The server retries by itself.
             channel.awaited.insert(.changes)
             if channel.phase == .joined(isConfirmed: true) { actions.append(.deliver(topic, .unconfirmed)) }
             channel.phase = .joined(isConfirmed: false)

@@ -1,29 +1,29 @@
 import SwitchyardBytes
 
-/// One socket to the service and the channels on it: event in, actions out.
+/// One socket to the service and the channels on it: takes events and returns actions.
 ///
-/// The socket is open while there are channels, and a little longer. Whatever breaks is repaired, with pauses that grow;
-/// a channel ends only when it is left, or when the server says that it can never be.
+/// The socket is open while there are channels, and a little longer. Failures are repaired, with growing pauses. A channel ends
+/// only if it is left or the server refuses it for good.
 struct RealtimeMachine {
     enum Event: Equatable {
         case join(String, RealtimeConfiguration)
         case leave(String)
-        /// Something has happened that no channel has told of.
+        /// A change was found that no channel has reported.
         case rejoin
         case push(Push)
-        /// Whose token joins channels from now on; `nil` for nobody's.
+        /// The token for joining channels from now on; `nil` if nobody is signed in.
         ///
-        /// - Parameter isAnswer: Whether it is what came of `fetchToken`, which one of these three answers; others come as well.
+        /// - Parameter isAnswer: Whether it answers `fetchToken`. One of these three events does; they also occur on their own.
         case token(String?, isAnswer: Bool = false)
-        /// There is none to be had at the moment.
+        /// No token is available at the moment.
         case tokenDelayed(isAnswer: Bool = false)
-        /// There will be none for whoever is signed in.
+        /// There will be no token for the current user.
         case tokenDenied(RealtimeFailure, isAnswer: Bool = false)
-        /// A way to the server is open and nothing is joined on it. Also of a session that follows another on its own.
+        /// A connection to the server is open, without joined channels. Also sent if a session replaces another by itself.
         case opened(polls: Bool)
-        /// The way was refused with a status; the reason is the service's, if it was the service that refused.
+        /// The connection was refused with a status; the reason is `nil` unless the service itself refused.
         case refused(status: Int, reason: String?)
-        /// The way could not be opened, has broken down, or was closed by the server.
+        /// The connection could not be opened, has failed, or was closed by the server.
         case broken
         case received(RealtimeMessage)
         case timer(Timer)
@@ -31,14 +31,14 @@ struct RealtimeMachine {
     }
 
     enum Action: Equatable {
-        /// Asks for a token, as by `fetchToken`, and opens a way with it.
+        /// Requests a token, as `fetchToken` does, and opens a connection with it.
         case connect(polls: Bool)
         case disconnect
-        /// - Parameter isRefused: Whether the present one was.
+        /// - Parameter isRefused: Whether the current token was refused.
         case fetchToken(isRefused: Bool)
         case send(RealtimeMessage)
         case deliver(String, RealtimeEvent)
-        /// The last of a channel.
+        /// The last action for a channel.
         case end(String, RealtimeFailure)
         case answer(Int, Result<JSON, RealtimeFailure>)
         case schedule(Timer, after: Duration)
@@ -48,17 +48,17 @@ struct RealtimeMachine {
     enum Timer: Hashable {
         case heartbeat
         case reconnect
-        /// There are no channels any more.
+        /// There are no channels left.
         case unused
         case join(String)
         case rejoin(String)
         case confirmation(String)
-        /// A channel that replays is joined anew, in case that something was lost without a word.
+        /// Joins a replaying channel again, in case something was lost silently.
         case refresh(String)
         case push(String)
     }
 
-    /// A message of a channel on its way out. Answered once, by `Action.answer`.
+    /// An outgoing message of a channel. It is answered once, with `Action.answer`.
     struct Push: Equatable {
         let id: Int
         let topic: String
@@ -69,42 +69,42 @@ struct RealtimeMachine {
 
     enum Phase { case idle, connecting, open, pausing, closed }
 
-    /// The server holds refusals back for some seconds.
+    /// The server delays refusals by some seconds.
     static let joinDeadline = Duration.seconds(20)
     static let confirmationDeadline = Duration.seconds(15)
     static let pushDeadline = Duration.seconds(10)
-    /// How many joins may be unanswered: a project bears so many a second.
+    /// The maximum number of unanswered joins: a project allows so many per second.
     static let joinsAtOnce = 8
-    /// How many heartbeats in a row may be late while the server is at work on joins.
+    /// The maximum number of consecutive late heartbeats while the server processes joins.
     static let lateBeatsAtMost = 3
-    /// With every how many heartbeats something is said that wakes a service without its database: each time costs that a look
-    /// at its policies.
+    /// The number of heartbeats after which a message is sent that wakes a service without its database. Each message makes it
+    /// evaluate its policies.
     static let beatsToProbe = 4
-    /// How many topics that were refused are remembered.
+    /// The number of refused topics that are remembered.
     static let refusalsAtMost = 1000
     static let refreshPeriod = Duration.seconds(300)
-    /// By how much this device's time of day may be ahead of the server's, in milliseconds, without anything being missed.
+    /// How far this device's clock may be ahead of the server's, in milliseconds, without missing anything.
     static let replayMargin: Int64 = 600_000
 
-    /// How often the server is greeted, and the token looked after.
+    /// The interval of heartbeats and token checks.
     let heartbeat: Duration
-    /// Whether no web socket is tried.
+    /// Whether to use only long polling.
     private let alwaysPolls: Bool
-    /// Whether long polling is tried where no web socket comes through.
+    /// Whether to use long polling if a web socket fails.
     private let mayPoll: Bool
     var phase = Phase.idle
     var polls = false
     var channels: [String: Channel] = [:]
-    /// Topics in the order in which they shall be joined.
+    /// Topics in the order in which to join them.
     var order: [String] = []
     var token: String?
-    /// While a token is being fetched: whether that is because the one before was refused.
+    /// While a token is being fetched, whether the previous one was refused.
     var fetchIsForRefusal: Bool?
     var failures = 0
     var heartbeatRef: String?
     var lateBeats = 0
     private var beats = 0
-    /// How often in a row each topic was refused, also of channels that have ended since.
+    /// The number of consecutive refusals by topic, including channels that have ended.
     var refusals: [String: Int] = [:]
     var pushes: [String: Push] = [:]
     var lastRef = 0
@@ -114,9 +114,9 @@ struct RealtimeMachine {
     var actions: [Action] = []
 
     /// - Parameters:
-    ///   - heartbeat: How often the server is greeted.
-    ///   - alwaysPolls: Whether to try no web socket.
-    ///   - mayPoll: Whether to try long polling where no web socket comes through.
+    ///   - heartbeat: The interval of heartbeats.
+    ///   - alwaysPolls: Whether to use only long polling.
+    ///   - mayPoll: Whether to use long polling if a web socket fails.
     ///   - now: The time of day in milliseconds since 1970.
     ///   - jitter: A random number from 0 to 1.
     init(
@@ -154,7 +154,7 @@ struct RealtimeMachine {
         }
     }
 
-    // MARK: The way to the server
+    // MARK: Connection
 
     mutating func connect(polls: Bool) {
         let polls = polls || alwaysPolls
@@ -166,7 +166,7 @@ struct RealtimeMachine {
     mutating func opened(_ polls: Bool) {
         guard phase == .connecting || phase == .open else { return }
         if phase == .open {
-            // Where nothing was joined since the last trouble, the next session may be forgotten as soon.
+            // Without a successful join since the last failure, the next session may be lost as quickly.
             guard failures == 0 else {
                 actions.append(.disconnect)
                 return broken(.seconds(0.5))
@@ -182,7 +182,7 @@ struct RealtimeMachine {
         joinNext()
     }
 
-    /// - Parameter first: How long the pause is after the first failure in a row.
+    /// - Parameter first: The pause after the first of consecutive failures.
     mutating func broken(_ first: Duration, atMost: Duration = .seconds(30)) {
         guard phase == .connecting || phase == .open else { return }
         failures += 1
@@ -199,7 +199,7 @@ struct RealtimeMachine {
     mutating func refused(_ status: Int, _ reason: String?) {
         guard phase == .connecting else { return }
         guard let reason else {
-            // Somebody on the way does not let web sockets through; the other way is tried once before the pause.
+            // A proxy blocks web sockets; try long polling once before pausing.
             guard !polls, mayPoll else { return broken(.seconds(5), atMost: .seconds(120)) }
             return connect(polls: true)
         }
@@ -220,12 +220,12 @@ struct RealtimeMachine {
         for topic in order { lose(topic) }
     }
 
-    /// A channel is not joined any more for a reason that is not its own.
+    /// Marks a channel as no longer joined, for a reason outside the channel.
     mutating func lose(_ topic: String) {
         guard var channel = channels[topic] else { return }
         failPushes(of: topic, RealtimeFailure(.unavailable))
         switch channel.phase {
-        // These have something else to wait for.
+        // These wait for something else.
         case .pausing, .awaitingToken: return
         case .waiting: return
         case .joining: actions.append(.cancel(.join(topic)))
@@ -243,7 +243,7 @@ struct RealtimeMachine {
         phase = .closed
     }
 
-    /// Half of it is left to chance, so that many clients do not come back at the same moment.
+    /// Half of the pause is random, so that many clients do not reconnect at the same moment.
     func pause(_ first: Duration, _ failures: Int, atMost longest: Duration) -> Duration {
         min(first * (1 << min(failures - 1, 10)), longest) * (0.5 + jitter() / 2)
     }
@@ -281,7 +281,7 @@ struct RealtimeMachine {
     mutating func beat() {
         guard phase == .open else { return }
         if heartbeatRef != nil {
-            // The last one was not answered: nobody is there, unless the answer has to wait for that to a join.
+            // The last heartbeat was not answered. The connection is dead, unless a join delays the answer.
             guard channels.values.contains(where: { $0.phase == .joining }), lateBeats < Self.lateBeatsAtMost else {
                 actions.append(.disconnect)
                 return broken(.seconds(0.5))
@@ -302,7 +302,7 @@ struct RealtimeMachine {
         actions.append(.schedule(.heartbeat, after: heartbeat))
     }
 
-    /// What has stood for a whole heartbeat is well again: its next trouble is a first one.
+    /// Resets the failures of channels that stayed joined for a whole heartbeat.
     mutating func settle() {
         for topic in order {
             guard var channel = channels[topic], case .joined = channel.phase else { continue }

@@ -2,9 +2,9 @@ import SwitchyardBytes
 
 /// One message of the channel protocol, in either direction.
 struct RealtimeMessage: Hashable, Sendable {
-    /// Which life of its channel the message belongs to: the `ref` of the join. Absent on what the server fans out.
+    /// The `ref` of the join that the message belongs to. Absent in messages that the server fans out.
     var joinRef: String?
-    /// The sender's number for it; a reply carries the same one.
+    /// The sender's number for it, which a reply repeats.
     var ref: String?
     var topic: String
     var event: String
@@ -36,7 +36,7 @@ struct RealtimeMessage: Hashable, Sendable {
         ]
     }
 
-    /// As an object, for the older form that long polling speaks.
+    /// As an object, the older format used by long polling.
     var object: JSON {
         var object: JSONObject = ["topic": .string(topic), "event": .string(event), "payload": payload]
         if let ref { object["ref"] = .string(ref) }
@@ -44,7 +44,7 @@ struct RealtimeMessage: Hashable, Sendable {
         return .object(object)
     }
 
-    /// Either form of text. Elements and members that nobody knows are passed over.
+    /// From either text format. Unknown elements and members are ignored.
     init(text: some Collection<UInt8>) throws(Malformed) {
         let options = JSONParsingOptions(duplicateKeys: .keepLast, loneSurrogates: .replace)
         guard let json = try? JSON(parsing: text, options: options) else { throw Malformed() }
@@ -62,7 +62,7 @@ struct RealtimeMessage: Hashable, Sendable {
         case reply, broadcast, userBroadcastPush, userBroadcast
     }
 
-    /// A binary frame from the server. What broadcasts carry is told as if it had come as text.
+    /// From a binary frame of the server. The result is the same as for a text broadcast.
     init(frame: [UInt8]) throws(Malformed) {
         var reader = Reader(bytes: frame[...])
         switch Kind(rawValue: try reader.byte()) {
@@ -97,9 +97,9 @@ struct RealtimeMessage: Hashable, Sendable {
         }
     }
 
-    /// A broadcast of bytes on its way out.
+    /// The binary frame of an outgoing broadcast.
     ///
-    /// - Throws: When a field is longer than the frame can say: then there is no way to send it.
+    /// - Throws: If a field is too long for the frame format, so that it cannot be sent.
     func frame() throws(Malformed) -> [UInt8] {
         let fields = [joinRef ?? "", ref ?? "", topic, payload["event"]?.string ?? "", ""].map { Array($0.utf8) }
         guard fields.allSatisfy({ $0.count <= 255 }) else { throw Malformed() }
@@ -121,7 +121,7 @@ struct RealtimeMessage: Hashable, Sendable {
             return String(decoding: bytes.prefix(count), as: UTF8.self)
         }
 
-        /// All the sizes come first.
+        /// All sizes come first.
         mutating func fields(_ count: Int) throws(Malformed) -> [String] {
             var sizes: [Int] = []
             for _ in 0..<count { sizes.append(Int(try byte())) }
@@ -135,7 +135,7 @@ struct RealtimeMessage: Hashable, Sendable {
 }
 
 extension JSON {
-    /// References are strings, and some servers write numbers.
+    /// References are strings, but some servers write numbers.
     fileprivate var reference: String? { string ?? int64.map { "\($0)" } }
 }
 

@@ -4,17 +4,17 @@ import SwitchyardBytes
 import SwitchyardWire
 import Synchronization
 
-/// The one connection of a project to its realtime service: does what its ``RealtimeMachine`` says.
+/// The single connection of a project to its realtime service, controlled by a ``RealtimeMachine``.
 ///
 /// ```swift
 /// let channel = try socket.join("room:1", RealtimeConfiguration(isPrivate: true))
 /// while let event = try await channel.next() { … }
 /// ```
 final class RealtimeSocket: Sendable {
-    /// How many events may wait for the reader of one channel.
+    /// The maximum number of events waiting for the reader of a channel.
     static let inboxLimit = 10_000
 
-    /// Told of everything that happens and of what the machine makes of it, for transcripts.
+    /// Called with each event and the machine's actions, for transcripts.
     typealias Trace = @Sendable (RealtimeMachine.Event, [RealtimeMachine.Action]) -> Void
 
     private struct State {
@@ -24,12 +24,12 @@ final class RealtimeSocket: Sendable {
         var answers: [Int: CheckedContinuation<Result<JSON, RealtimeFailure>, Never>] = [:]
         var cancelled: Set<Int> = []
         var lastNumber = 0
-        /// Tells what comes over the present way from what comes over one that was given up.
+        /// Distinguishes the current connection from abandoned ones.
         var link = 0
         var outgoing: StreamBuffer<RealtimeMessage, Never>?
         var reader: Task<Void, Never>?
         var follower: Task<Void, Never>?
-        /// How often a token was asked for, and the latest question whose answer was taken.
+        /// The number of token requests, and the latest one whose answer was used.
         var tokenQuestions = 0
         var answeredQuestion = 0
     }
@@ -42,9 +42,9 @@ final class RealtimeSocket: Sendable {
     private let state: Mutex<State>
 
     /// - Parameters:
-    ///   - address: The service's, without a slash at its end.
-    ///   - tokens: What joins channels; they follow whoever is signed in.
-    ///   - mayPoll: Whether to try long polling where no web socket comes through.
+    ///   - address: The service's address, without a trailing slash.
+    ///   - tokens: The tokens for joining channels, which follow the signed-in user.
+    ///   - mayPoll: Whether to use long polling if a web socket fails.
     init(
         _ address: String, tokens: SupabaseTokens, transport: any Transport,
         clock: any Clock<Duration> = ContinuousClock(),
@@ -80,9 +80,9 @@ final class RealtimeSocket: Sendable {
         }
     }
 
-    /// Joins a channel. It is joined again whenever it has to be.
+    /// Joins a channel, and joins it again whenever needed.
     ///
-    /// - Throws: `.topicInUse` while there is a channel of this topic: one incarnation would push out the other.
+    /// - Throws: `.topicInUse` while there is a channel for this topic, since a second join would end the first.
     func join(
         _ topic: String, _ configuration: RealtimeConfiguration, inboxLimit: Int = RealtimeSocket.inboxLimit
     ) throws(RealtimeFailure) -> RealtimeChannel {
@@ -97,22 +97,22 @@ final class RealtimeSocket: Sendable {
         return RealtimeChannel(topic, inbox, on: self)
     }
 
-    /// Takes the present token at once; for whoever has learned of another session and joins channels for it.
+    /// Takes the current token at once, before joining channels for another session.
     func followToken() async {
         guard state.withLock({ $0.machine.isInUse }) else { return }
         let answer = await token(isRefused: false)
-        // Whether a way can be opened without one is for those to say who open it.
+        // Whether a connection can be opened without a token is decided when opening one.
         if case .tokenDelayed = answer.event { return }
         state.withLock { _ = take(answer, &$0) }
     }
 
-    /// Joins every channel again, for whoever has found out that something was not told. That wakes the service, where it has
-    /// lost its database without a word.
+    /// Joins every channel again, after finding an unreported change. This wakes up a service that has silently lost its
+    /// database.
     func rejoin() { handle(.rejoin) }
 
     func holds(_ topic: String, _ inbox: RealtimeInbox) -> Bool { state.withLock { $0.inboxes[topic] === inbox } }
 
-    /// Ends all channels. Nothing can be joined afterwards.
+    /// Ends all channels. None can be joined afterwards.
     func close() {
         state.withLock { state in
             state.follower?.cancel()
@@ -164,7 +164,7 @@ final class RealtimeSocket: Sendable {
         return try result.get()
     }
 
-    // MARK: The machine's hands
+    // MARK: Performing actions
 
     private func wireName(_ topic: String) -> String { "realtime:\(topic)" }
 
@@ -172,7 +172,7 @@ final class RealtimeSocket: Sendable {
         state.withLock { handle(event, &$0) }
     }
 
-    /// Under the lock, and without waiting for anything: so what the machine says is done in its order.
+    /// Runs under the lock and waits for nothing, so that actions are performed in order.
     private func handle(_ event: RealtimeMachine.Event, _ state: inout State) {
         let actions = state.machine.handle(event)
         trace?(event, actions)
@@ -221,7 +221,7 @@ final class RealtimeSocket: Sendable {
         }
     }
 
-    /// What came of asking for a token, and which question it answers.
+    /// The result of a token request, with the number of the request.
     private struct TokenAnswer {
         let question: Int
         let event: RealtimeMachine.Event
@@ -244,9 +244,10 @@ final class RealtimeSocket: Sendable {
         }
     }
 
-    /// Hands an answer to the machine, unless a later question has been answered before: somebody else may have signed in
-    /// between the two.
+    /// Passes an answer to the machine, unless a later request was answered before, since another user may have signed in
+    /// between.
     ///
+    /// - Returns: Whether it was the latest.
     /// - Returns: Whether it was the latest.
     private func take(_ answer: TokenAnswer, _ state: inout State) -> Bool {
         guard answer.question > state.answeredQuestion else { return false }
@@ -255,7 +256,7 @@ final class RealtimeSocket: Sendable {
         return true
     }
 
-    // MARK: The way to the server
+    // MARK: Connection
 
     private func disconnect(_ state: inout State) {
         state.link += 1
@@ -270,7 +271,7 @@ final class RealtimeSocket: Sendable {
         let number = state.link
         let outgoing = StreamBuffer<RealtimeMessage, Never>(.all)
         state.outgoing = outgoing
-        // In nobody's name channels are joined with the key that the way was opened with.
+        // While nobody is signed in, channels are joined with the key of the connection.
         let (address, key, transport, clock) = (address, tokens.serviceKey ?? tokens.key, transport, clock)
         state.reader = Task { [weak self] in
             guard await self?.takeToken(on: number) == true else { return }
@@ -295,14 +296,14 @@ final class RealtimeSocket: Sendable {
                 await RealtimeSocket.read(link) { self?.heard($0, on: number) ?? false }
                 sender.cancel()
             }
-            // In a task of its own: this one may be cancelled.
+            // In a separate task, since this one may be cancelled.
             await Task { await link.close() }.value
         }
     }
 
-    /// The token with which a way is opened.
+    /// Gets the token for a new connection.
     ///
-    /// - Returns: Whether there is one, or nobody is signed in, and the way is still the present one.
+    /// - Returns: Whether there is a token or nobody is signed in, and the connection is still the current one.
     private func takeToken(on number: Int) async -> Bool {
         while true {
             let answer = await token(isRefused: false)
@@ -317,9 +318,9 @@ final class RealtimeSocket: Sendable {
         }
     }
 
-    /// Outside of the socket, so that a quiet connection keeps nothing alive.
+    /// Reads outside the socket, so that an idle connection does not keep it alive.
     ///
-    /// - Parameter tell: Says whether to go on.
+    /// - Parameter tell: Returns whether to continue.
     private static func read(_ link: any RealtimeLink, _ tell: (RealtimeMachine.Event) -> Bool) async {
         do throws(TransportError) {
             while let event = try await link.next() {
@@ -336,7 +337,7 @@ final class RealtimeSocket: Sendable {
         }
     }
 
-    /// - Returns: Whether the way is still the present one.
+    /// - Returns: Whether the connection is still the current one.
     @discardableResult
     private func heard(_ event: RealtimeMachine.Event, on number: Int) -> Bool {
         state.withLock { state in
@@ -354,7 +355,7 @@ extension RealtimeMachine {
 }
 
 extension RealtimeMachine.Event {
-    /// What it means that a way could not be opened.
+    /// The event for a connection that could not be opened.
     fileprivate init(refusal error: TransportError) {
         if error.code == .unsupported {
             self = .refused(status: 501, reason: nil)

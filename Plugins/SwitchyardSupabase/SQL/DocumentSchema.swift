@@ -1,13 +1,12 @@
-/// The SQL that makes a database hold documents.
+/// The SQL that prepares a database for documents.
 public enum DocumentSchema {
-    /// Goes up with everything that is added or changed, so that a client knows whether what it calls is there.
+    /// Increases with each change, so that a client knows whether the functions it calls exist.
     public static let version = 9
-    /// The oldest clients, by the version they bring along, that these functions still serve.
+    /// The version of the oldest clients that these functions support.
     package static let serves = 1
 
-    /// To be run as the role that owns the schema. It takes effect as a whole or not at all, brings what an older version has
-    /// left up to this one and keeps what is in the tables, changes nothing when it is run again, and refuses to take the
-    /// place of a newer version.
+    /// The SQL to run as the role that owns the schema. It runs atomically, upgrades an older version without losing the
+    /// contents of tables, changes nothing when run again, and refuses to replace a newer version.
     public static var sql: String {
         let files = [
             PackageResources.values_sql, PackageResources.domain_sql, PackageResources.tables_sql,
@@ -19,10 +18,11 @@ public enum DocumentSchema {
         return (["begin;", guardStatement] + files + [versionStatement, "commit;", ""]).joined(separator: "\n")
     }
 
-    /// The same, and at its end a question: what is missing all the same, with the statement to be run and who may run it. One
-    /// that has no rows for its answer has put everything there.
+    /// The same SQL, followed by a query for missing parts, with the statements to run and the role that may run each.
     ///
-    /// - Parameter domain: Whether ``domainRules`` go with it.
+    /// An empty result means that everything is installed.
+    ///
+    /// - Parameter domain: Whether to include ``domainRules``.
     public static func installation(domain: Bool = false) -> String {
         """
         \(sql)\(domain ? domainRules : "")
@@ -32,8 +32,8 @@ public enum DocumentSchema {
         """
     }
 
-    /// Rows of `switchyard.rules` for the clients of users, contacts, check-ins and notifications, to be run after ``sql``: each
-    /// person owns what is theirs, and contacts may do what these clients do for them. Rows that are there already stay.
+    /// Rows of `switchyard.rules` for the clients of users, contacts, check-ins and notifications, to be run after ``sql``.
+    /// Users own their documents, and contacts can do what these clients do for them. Existing rows are kept.
     public static let domainRules = """
         insert into switchyard.rules (collection_id, read, write)
           values ('users', 'domain', 'domain'), ('contacts', 'domain', 'domain'), ('notifications', 'domain', 'domain'),

@@ -1,10 +1,10 @@
-/// Why a project's database cannot be worked with yet. It lies under the error of the call, whose text says what to do.
+/// Why a project's database cannot be used yet. It is the underlying error of the call's error, whose text says what to do.
 public enum SupabaseSchemaProblem: Error, Sendable, Hashable {
-    /// The functions are not there, or the data service has not noticed them yet.
+    /// The functions do not exist, or the data service has not noticed them yet.
     case missing
-    /// They are of a version that lacks something this client calls.
+    /// Their version lacks something that this client calls.
     case tooOld(version: Int, needed: Int)
-    /// They no longer serve clients as old as this one.
+    /// They no longer support clients as old as this one.
     case tooNew(version: Int)
 
     var message: String {

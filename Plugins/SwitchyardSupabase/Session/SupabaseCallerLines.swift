@@ -2,29 +2,29 @@ import Switchyard
 import SwitchyardWire
 import Synchronization
 
-/// Realtime for the streams of a server's callers: a socket for each token, while streams are open with it.
+/// Realtime for the streams of a server's callers: one socket per token, while streams are open with it.
 ///
-/// Each channel is joined with a token of its own, so one socket could carry several people. But it joins a topic only once, and
-/// two people who watch one collection need the same topic, each with their own rights. With sockets of their own they cannot
-/// get in each other's way, and what a token has opened closes with it.
+/// Each channel is joined with a separate token, so one socket could serve several users. But a socket joins each topic only
+/// once, and two users who watch one collection need the same topic, each with their own rights. Separate sockets avoid this
+/// conflict, and close with the streams of their token.
 final class SupabaseCallerLines: Sendable {
     private let surroundings: SupabaseSurroundings
     private let noticed = Mutex<Set<String>>([])
-    /// For drivers that no stream stands on: one for all, since each caller's memory counts.
+    /// For drivers without streams: one for all, to save memory per caller.
     let silence = ChangeHints()
 
-    /// How many different notices are given.
+    /// The maximum number of different notices.
     private static let noticeLimit = 20
 
-    /// - Parameter surroundings: Of nobody; its transport is for all.
-    /// - Returns: `nil` where callers go without. By long polling each of them would always have a call under way, and callers
-    ///   share limits of those.
+    /// - Parameter surroundings: Surroundings without a user, whose transport all callers share.
+    /// - Returns: `nil` if callers do without realtime. With long polling, each caller would always have a call under way, and
+    ///   these count towards a shared limit.
     init?(_ surroundings: SupabaseSurroundings) {
         guard surroundings.configuration.realtime.mode == .automatic else { return nil }
         self.surroundings = surroundings
     }
 
-    /// A socket that nobody else has. It connects when it is used, and has to be closed.
+    /// Creates a separate socket. It connects on demand and must be closed.
     func open(_ tokens: SupabaseTokens) -> RealtimeSocket {
         let (configuration, context) = (surroundings.configuration, surroundings.context)
         return RealtimeSocket(
@@ -32,7 +32,7 @@ final class SupabaseCallerLines: Sendable {
             now: context.now, configuration.realtime, mayPoll: false)
     }
 
-    /// Tells the observer, once for all callers, of what may concern every one of them.
+    /// Notifies the observer, once for all callers, of a problem that may concern all of them.
     func notice(_ text: String) {
         let isNew = noticed.withLock { noticed in
             guard noticed.count < Self.noticeLimit else { return false }

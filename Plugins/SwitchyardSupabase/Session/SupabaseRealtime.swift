@@ -1,7 +1,7 @@
 import Switchyard
 import SwitchyardProviderKit
 
-/// How a project's realtime service is reached: it tells live queries when to look, and brings messages.
+/// How the project's realtime service is reached. It tells live queries when to check for changes, and delivers messages.
 ///
 /// In a configuration file, with the interval as a number of seconds:
 ///
@@ -10,17 +10,17 @@ import SwitchyardProviderKit
 /// ```
 public struct SupabaseRealtime: Sendable, Hashable {
     public enum Mode: String, Sendable, Hashable, Codable, CaseIterable {
-        /// By web socket, and by long polling where the network lets none through.
+        /// By web socket, and by long polling if the network blocks web sockets.
         case automatic
-        /// Always by long polling, which the hosted service does not promise.
+        /// Always by long polling, for which the hosted service gives no guarantee.
         case longPolling
-        /// Not at all. Live queries look every ``SupabaseConfiguration/checkInterval``, and there are no messages.
+        /// Not at all. Live queries check every ``SupabaseConfiguration/checkInterval``, and there are no messages.
         case off
     }
 
     public var mode: Mode
-    /// How often the service is greeted, from one second to 25: a connection that does not answer is given up after two of
-    /// these, and a token that was renewed is told to it within one.
+    /// The interval of heartbeats, from 1 to 25 seconds. A connection without an answer is given up after two intervals, and a
+    /// renewed token is sent within one.
     public var heartbeat: Duration
 
     static let usualHeartbeat = Duration.seconds(25)

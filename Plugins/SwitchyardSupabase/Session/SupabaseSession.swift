@@ -2,11 +2,10 @@ import Switchyard
 import SwitchyardWire
 import Synchronization
 
-/// What the clients have in common that ask a project in the name of one auth client: its tokens, and one socket to the
-/// realtime service.
+/// What the clients of one project and auth client share: tokens, and one socket to the realtime service.
 final class SupabaseSession: Sendable {
-    /// What a client wants the socket for. Topics of different uses are never the same; those of two clients of one use may
-    /// be, and then one socket cannot serve both.
+    /// A client's use of the socket. Topics of different uses always differ. Two clients with the same use may need the same
+    /// topics, so they cannot share a socket.
     enum Use: Hashable, Sendable {
         case documents
         case messages
@@ -27,7 +26,7 @@ final class SupabaseSession: Sendable {
         makeLine = line
     }
 
-    /// The socket, for as long as the client holds what it is given here.
+    /// The socket, for as long as the client holds the returned share.
     func realtime(for use: Use) -> RealtimeShare {
         let socket = lines.withLock { lines in
             if let place = lines.firstIndex(where: { !$0.uses.contains(use) }) {
@@ -41,7 +40,7 @@ final class SupabaseSession: Sendable {
         return RealtimeShare(socket, use, of: self)
     }
 
-    /// - Returns: What the closed socket was connected by, if this was its last use.
+    /// - Returns: The transport of the closed socket, if this was its last use.
     fileprivate func giveUp(_ socket: RealtimeSocket, _ use: Use) -> (any Transport)? {
         let line = lines.withLock { lines -> Line? in
             guard let place = lines.firstIndex(where: { $0.socket === socket }) else { return nil }
@@ -53,7 +52,7 @@ final class SupabaseSession: Sendable {
     }
 }
 
-/// One client's part of a socket, which is closed when the last part is given up.
+/// One client's share of a socket, which closes when the last share is given up.
 final class RealtimeShare: Sendable {
     let socket: RealtimeSocket
     private let use: SupabaseSession.Use
@@ -68,7 +67,7 @@ final class RealtimeShare: Sendable {
 
     deinit { _ = giveUpOnce() }
 
-    /// The client's own channels are to be left before; others' stay.
+    /// Call after leaving the client's own channels; those of others stay.
     func giveUp() async { await giveUpOnce()?.shutDown() }
 
     private func giveUpOnce() -> (any Transport)? {
@@ -77,7 +76,7 @@ final class RealtimeShare: Sendable {
     }
 }
 
-/// The sessions of a module's clients, by the auth client that they were made with. None is kept alive here.
+/// The sessions of a module's clients, by their auth client. They are referenced weakly.
 final class SupabaseSessions: Sendable {
     private struct Entry {
         weak var session: SupabaseSession?
@@ -85,10 +84,10 @@ final class SupabaseSessions: Sendable {
 
     private let entries = Mutex<[ObjectIdentifier?: Entry]>([:])
 
-    /// - Parameter make: Called unless a client is there that was made with the same auth client, or also with none.
+    /// - Parameter make: Called unless a client exists that was created with the same auth client, or also without one.
     func session(of auth: (any AuthClient)?, _ make: () -> SupabaseSession) -> SupabaseSession {
         let identity = auth?.identity
-        // An auth client without an identity is like no other.
+        // An auth client without an identity never shares a session.
         guard auth == nil || identity != nil else { return make() }
         return entries.withLock { entries in
             if let session = entries[identity]?.session { return session }

@@ -1,20 +1,21 @@
 import Switchyard
 import SwitchyardBytes
 
-/// Why a genuine token of another provider is of no use to a project. It lies under the error of the call, whose text says
-/// the same.
+/// Why a project cannot use a valid token of another provider.
+///
+/// It is the underlying error of the call's error, which has the same text.
 public enum SupabaseTokenProblem: Error, Sendable, Hashable {
-    /// It is not a JSON web token; a project understands nothing else.
+    /// It is not a JSON web token; a project accepts nothing else.
     case noWebToken
-    /// The token does not have this claim. Without `role`, the project would answer as if nobody were signed in, with
-    /// empty results instead of errors.
+    /// The token lacks this claim. Without `role`, the project would answer as if nobody were signed in, with empty results
+    /// instead of errors.
     case missingClaim(String)
     /// The project does not trust the issuer of the token.
     case unknownIssuer
-    /// A policy expects the claim `sub` to be a UUID, as `auth.uid()` does, and this issuer's is not one.
+    /// A policy requires the claim `sub` to be a UUID, as `auth.uid()` does, but this issuer's is not one.
     case subjectIsNoUUID
 
-    /// What is wrong with a token before it is sent; `nil` when nothing is seen.
+    /// Checks a token before it is sent; `nil` if no problem is found.
     init?(_ token: Secret) {
         guard let claims = SupabaseGrant.claims(of: token.reveal()) else {
             self = .noWebToken
@@ -27,11 +28,11 @@ public enum SupabaseTokenProblem: Error, Sendable, Hashable {
         return nil
     }
 
-    /// What an answer of the database says of the token that it was asked with.
+    /// Derives the problem from an answer of the database.
     ///
     /// - Parameters:
-    ///   - code: The database's; `nil` where the service does not pass it on.
-    ///   - text: The answer's words.
+    ///   - code: The database's code; `nil` if the service omits it.
+    ///   - text: The text of the answer.
     init?(code: String?, text: String, user: AccessToken?) {
         guard code == nil || code == "22P02", text.contains("invalid input syntax for type uuid"), let user,
             !SupabaseTokenProblem.hasUUID(user.value, or: user.userID)
@@ -39,7 +40,7 @@ public enum SupabaseTokenProblem: Error, Sendable, Hashable {
         self = .subjectIsNoUUID
     }
 
-    /// Whether the subject of a token is what `auth.uid()` takes it for.
+    /// Whether a token's subject is a UUID, as `auth.uid()` requires.
     static func hasUUID(_ token: Secret, or subject: String = "") -> Bool {
         isUUID(SupabaseGrant.claims(of: token.reveal())?["sub"]?.string ?? subject)
     }

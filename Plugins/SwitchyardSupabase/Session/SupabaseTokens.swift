@@ -3,33 +3,33 @@ import SwitchyardBytes
 import SwitchyardProviderHTTP
 import SwitchyardWire
 
-/// The tokens of requests to a project: those of the signed-in user, of any provider, or none.
+/// The tokens for requests to a project: those of the signed-in user, of any provider, or none.
 struct SupabaseTokens: Sendable {
-    /// The present token, `nil` when nobody is signed in; with `isRefused` a new one.
+    /// Returns the current token, or `nil` if nobody is signed in; with `isRefused`, a new one.
     typealias Source = @Sendable (_ isRefused: Bool) async throws(AuthError) -> AccessToken?
 
-    /// Who is signed in, `nil` for nobody; waits for no network if it can.
+    /// Returns the signed-in user, if any, without waiting for the network if possible.
     typealias Person = @Sendable () async throws(AuthError) -> AuthUser.ID?
 
     /// The project's public key.
     let key: Secret
-    /// What stands for nobody on a server.
+    /// Used on servers while nobody is signed in.
     let serviceKey: Secret?
-    /// Says when somebody else is signed in; `nil` when nobody ever is.
+    /// Reports sign-ins; `nil` if there is no auth client.
     let states: SnapshotStream<AuthState, Never>?
-    /// The only user whose tokens are handed out; `nil` for the user who is signed in at that moment.
+    /// The only user whose tokens are used; `nil` for the current user of each call.
     private(set) var owner: CallOwner?
     private let presentIssuer: @Sendable () -> InfrastructureProvider?
     private let source: Source
     private let person: Person?
 
-    /// What goes along with one request.
+    /// The tokens for one request.
     struct Proof: Sendable {
         let key: Secret
         /// `nil` when nobody is signed in.
         let user: AccessToken?
 
-        /// Keys of the present form are no tokens: without a session they travel alone.
+        /// Current keys are not tokens: without a session they are sent alone.
         var bearer: Secret? { user?.value ?? (key.reveal().hasPrefix("sb_") ? nil : key) }
 
         func sign(_ headers: inout HTTPHeaders) {
@@ -42,19 +42,19 @@ struct SupabaseTokens: Sendable {
     enum Failure: Error {
         case auth(AuthError)
         case problem(SupabaseTokenProblem, issuer: InfrastructureProvider)
-        /// Somebody else has signed in since the call, or the series of calls, began.
+        /// Another user has signed in since the call, or the series of calls, began.
         case otherUser
 
         /// Whether the same call may succeed later.
         var isTemporary: Bool {
             guard case .auth(let error) = self else { return false }
-            // A device that is locked, for one, does not let its session be read, and will.
+            // For example, a locked device refuses to read its session, but only until it is unlocked.
             return error.isRetryable
                 || [.unavailable, .deadlineExceeded, .rateLimited, .sessionChanged].contains(error.code)
         }
         var problem: SupabaseTokenProblem? { if case .problem(let problem, _) = self { problem } else { nil } }
         var code: ErrorCode? { if case .auth(let error) = self { error.code } else { nil } }
-        /// What it means for a call that was to carry tokens, in the words that the errors of all services share.
+        /// The error for a call that needed tokens, with the same text for all services.
         var meaning: ErrorDetails {
             let meaning: ErrorCode =
                 switch code {
@@ -107,20 +107,20 @@ struct SupabaseTokens: Sendable {
             do throws(AuthError) {
                 return try await auth.accessToken(refreshing: isRefused)
             } catch {
-                // Whoever is not signed in asks in nobody's name; policies decide about that.
+                // Without a user, the request is unauthenticated, and the policies decide.
                 guard error.code == .notSignedIn else { throw error }
                 return nil
             }
         }
     }
 
-    /// Who makes the tokens at present; `nil` when there never is one.
+    /// The current issuer of tokens; `nil` if there is none.
     var issuer: InfrastructureProvider? { presentIssuer() }
 
-    /// Whether asking for a new token could help.
+    /// Whether requesting a new token could help.
     var canRefresh: Bool { issuer != nil }
 
-    /// These tokens for a series of calls of the user who is signed in now. It ends once another user is.
+    /// These tokens for a series of calls of the current user. Calls fail once another user signs in.
     func bound() async throws(Failure) -> SupabaseTokens { bound(to: CallOwner(try await userID())) }
 
     func bound(to owner: CallOwner) -> SupabaseTokens {
@@ -130,8 +130,8 @@ struct SupabaseTokens: Sendable {
     }
 
     /// - Parameters:
-    ///   - refused: What the server did not take. New tokens are asked for, and only those of the same person will do.
-    ///   - isRefused: The same where it is no longer known what was sent.
+    ///   - refused: The proof that the server refused. A new token is requested, which must belong to the same user.
+    ///   - isRefused: The same if the refused proof is no longer known.
     func proof(replacing refused: Proof? = nil, isRefused: Bool = false) async throws(Failure) -> Proof {
         let proof = try await presentProof(isRefused || refused != nil)
         if let owner = owner ?? refused.map({ CallOwner($0.user?.userID) }), issuer != nil,
@@ -151,7 +151,7 @@ struct SupabaseTokens: Sendable {
     private func presentProof(_ isRefused: Bool) async throws(Failure) -> Proof {
         guard let token = try await token(isRefused) else { return Proof(key: serviceKey ?? key, user: nil) }
         if let issuer, issuer != .supabase, let problem = SupabaseTokenProblem(token.value) {
-            // What a token says is fixed when it is made: the issuer may have been told meanwhile to say more.
+            // A token's claims are fixed when it is issued; the issuer may have been configured since to add more.
             guard !isRefused, let next = try await renewed(lacking: problem, of: issuer) else {
                 throw .problem(problem, issuer: issuer)
             }
@@ -161,7 +161,7 @@ struct SupabaseTokens: Sendable {
         return Proof(key: key, user: token)
     }
 
-    /// Whoever cannot get another token, as a caller of a server, is told what this one lacks.
+    /// Requests a new token. A caller of a server cannot get one, and gets the problem as an error.
     private func renewed(
         lacking problem: SupabaseTokenProblem, of issuer: InfrastructureProvider
     ) async throws(Failure) -> AccessToken? {
@@ -170,7 +170,7 @@ struct SupabaseTokens: Sendable {
         }
     }
 
-    /// Who uses this device now; `nil` when nobody is signed in.
+    /// The current user of this device; `nil` if nobody is signed in.
     func userID() async throws(Failure) -> AuthUser.ID? {
         guard let person else { return try await token(false)?.userID }
         do throws(AuthError) { return try await person() } catch { throw .auth(error) }

@@ -3,27 +3,26 @@ import SwitchyardBytes
 import SwitchyardSync
 import SwitchyardWire
 
-/// Documents on Postgres for the offline engine: every operation is one call of a function in the database, which does all
-/// of it or nothing.
+/// Documents in Postgres for the offline engine. Every operation calls one function of the database, which runs atomically.
 struct SupabaseDriver: SyncDriver {
     private(set) var service: PostgRESTService
     let tables: SupabaseTables
-    /// Who is to look for changes at once, instead of when it is time again.
+    /// Announces when to check for changes without waiting for the interval.
     private(set) var hints: ChangeHints
     let pace: SupabaseWatch.Pace
     let clock: any Clock<Duration>
     private let share: RealtimeShare?
-    /// Where an engine for one caller's streams gets a socket of its own, and that socket.
+    /// The source of separate sockets for a caller's streams, and this driver's socket from it.
     private let lines: SupabaseCallerLines?
     private var line: RealtimeSocket?
     private let observer: any InfrastructureObserver
 
     /// - Parameters:
     ///   - tables: The collections that are not in the document table.
-    ///   - realtime: Where the database tells of what others write; without it, it is asked every now and then.
-    ///   - share: What the socket is held by, to be given up at the end.
-    ///   - lines: For drivers without an engine: what tells the engine of their streams what others write.
-    ///   - observer: Told what the project lacks, and when the realtime service has gone deaf.
+    ///   - realtime: Announces changes by other clients; without it, the database is queried at intervals.
+    ///   - share: The client's share of the socket, given up at the end.
+    ///   - lines: For drivers without an engine: announces changes by others to the engine of their streams.
+    ///   - observer: Notified of what the project lacks, and if the realtime service stops announcing changes.
     init(
         service: PostgRESTService, tables: SupabaseTables = .none, realtime: RealtimeSocket? = nil,
         share: RealtimeShare? = nil, lines: SupabaseCallerLines? = nil, pace: SupabaseWatch.Pace = SupabaseWatch.Pace(),
@@ -36,7 +35,7 @@ struct SupabaseDriver: SyncDriver {
         self.tables = tables
         self.pace = pace
         self.clock = clock
-        // Streams have a driver of their own then, so nobody listens here.
+        // Streams then have a separate driver, so nothing listens here.
         hints =
             lines?.silence
             ?? ChangeHints(realtime, clock: clock) { text in
@@ -48,7 +47,7 @@ struct SupabaseDriver: SyncDriver {
 
     var capabilities: StorageCapabilities { tables.capabilities }
 
-    /// The commit function keeps each batch's answer under its name; what policies hide is not found.
+    /// The commit function stores each batch's answer by its ID. Documents hidden by policies appear missing.
     var traits: SyncDriverTraits { SyncDriverTraits(hasLedger: true, hidesDocuments: true) }
 
     // MARK: Reading
@@ -64,7 +63,7 @@ struct SupabaseDriver: SyncDriver {
             }
         }
         var answers: [FetchedDocuments] = []
-        // Two calls make one answer: both show what the same person may see.
+        // Two calls form one answer, so both must show what the same user may see.
         let service = rows.isEmpty || documents.isEmpty ? service : try await service.bound()
         if !rows.isEmpty {
             let targets = rows.map { place, ids -> JSON in
@@ -82,7 +81,7 @@ struct SupabaseDriver: SyncDriver {
                     postgres: await service.call("switchyard_get", ["paths": .array(documents)], isIdempotent: true)))
         }
         let found = Dictionary(answers.flatMap(\.documents).map { ($0.path, $0) }) { first, _ in first }
-        // As of the earlier moment, where there are two.
+        // As of the earlier of two times.
         return FetchedDocuments(
             documents: paths.map { found[$0] ?? .missing($0) }, readTime: answers.map(\.readTime).min() ?? .never,
             deletionTimes: answers.reduce(into: [:]) { $0.merge($1.deletionTimes) { first, _ in first } })
@@ -115,7 +114,7 @@ struct SupabaseDriver: SyncDriver {
         return result
     }
 
-    /// A query over a table; `nil` for one over documents.
+    /// The target for a query over a table; `nil` for one over documents.
     private func target(of query: Query) throws(StorageError) -> JSON? {
         guard let place = try tables.place(of: query) else { return nil }
         var object = place.json
@@ -186,14 +185,14 @@ struct SupabaseDriver: SyncDriver {
         }
     }
 
-    /// This service for a series of calls in the name of the user who is signed in now. It fails once another user is.
+    /// This driver for a series of calls of the current user. Calls fail once another user signs in.
     private func bound() async throws(StorageError) -> SupabaseDriver {
         var driver = self
         driver.service = try await service.bound()
         return driver
     }
 
-    /// A batch has a name, so it can be sent again without harm.
+    /// A batch has an ID, so it is safe to send again.
     fileprivate func commit(
         _ writes: [DocumentWrite], as name: String, for batch: OutgoingBatch? = nil
     ) async throws(StorageError) -> CommitResult {
@@ -201,7 +200,7 @@ struct SupabaseDriver: SyncDriver {
         var entries: [JSON] = []
         for write in writes {
             let found: SupabaseTables.Place?
-            // No later attempt finds a place for it.
+            // Later attempts would not find a place for it either.
             do throws(StorageError) { found = try tables.place(of: write.path.collection) } catch {
                 throw error.asRefusal()
             }
@@ -225,24 +224,24 @@ struct SupabaseDriver: SyncDriver {
 
     func shutDown() async {
         hints.close()
-        // All else is what the driver of all calls goes on using.
+        // The driver for one-shot calls continues to use everything else.
         if let line { return line.close() }
         await share?.giveUp()
         await service.transport.shutDown()
     }
 }
 
-/// Optimistic: nothing is locked, and the commit checks that what was read is still so.
+/// Optimistic: locks nothing, and checks at the commit that the documents read are unchanged.
 private struct SupabaseTransaction: StorageTransactionBackend {
-    /// Bound to the user who began it: only that user's ledger knows the batch.
+    /// Bound to the user who started it, since only that user's ledger knows the batch.
     let driver: SupabaseDriver
 
     func documents(_ paths: [StoragePath]) async throws(StorageError) -> [DocumentSnapshot] {
         try await driver.documents(paths).documents
     }
 
-    /// Where no answer came, the same batch is sent again under its name: it is carried out once, whichever arrived. For some
-    /// seconds, since whoever gives up does not know what became of it.
+    /// If no answer arrives, the same batch is sent again with its ID, for some seconds, and is carried out only once. Giving
+    /// up earlier would leave the outcome unknown.
     func commit(_ writes: [DocumentWrite]) async throws(StorageError) -> WriteReceipt.Acknowledgement {
         let name = RandomID.make()
         var pause = Duration.milliseconds(100)

@@ -1,12 +1,13 @@
 public import Switchyard
 import SwitchyardSync
 
-/// Documents in a project's database: each operation is one call of a function there, with a cache and a queue of writes on
-/// this device.
+/// Documents in a project's database: each operation calls one function there.
 ///
-/// Each signed-in user has a queue of writes of their own. Nothing of one user's is ever sent with the token of another.
+/// It has a cache and a queue of writes on this device.
+///
+/// Each signed-in user has a separate queue of writes. Data of one user is never sent with the token of another.
 public final class SupabaseStorageAdapter: StorageLayer {
-    /// The project's own functions, called in the name of the signed-in user.
+    /// The project's own functions, called for the signed-in user.
     public let functions: SupabaseFunctions
     private let documents: SyncedStorageClient
     public var base: any StorageClient { documents }

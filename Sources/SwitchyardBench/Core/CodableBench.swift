@@ -1,7 +1,8 @@
 import Foundation
 import Switchyard
 
-/// A struct into a document and back, against Foundation's coders on the same struct as JSON, a document at a time.
+/// Encodes and decodes a struct as a document, against Foundation's coders with the same struct as JSON, one document at a
+/// time.
 struct CodableBench: BenchSection {
     let name = "codable"
 

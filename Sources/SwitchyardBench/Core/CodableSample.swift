@@ -1,6 +1,6 @@
 import Foundation
 
-/// A document as apps have them: a dozen fields, some nested, a list of small structs.
+/// A typical document: a dozen fields, some nested, and a list of small structs.
 struct CodableSample: Codable, Equatable, Sendable {
     struct Address: Codable, Equatable {
         var street: String

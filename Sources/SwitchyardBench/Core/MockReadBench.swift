@@ -1,7 +1,7 @@
 import Switchyard
 import SwitchyardMock
 
-/// How fast the mock answers: single documents, and a query without an index.
+/// The mock's speed for reads of single documents, and for a query without an index.
 struct MockReadBench: BenchSection {
     let name = "mock reads"
 

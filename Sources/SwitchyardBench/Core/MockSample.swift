@@ -1,7 +1,7 @@
 import Switchyard
 import SwitchyardMock
 
-/// The documents that the mock is measured with, the same in every run.
+/// The documents for measuring the mock, the same in every run.
 enum MockSample {
     static func backend(documents count: Int) throws -> MockBackend {
         let backend = MockBackend()
@@ -15,7 +15,7 @@ enum MockSample {
 
     private static func fields(_ number: Int) -> DocumentData {
         [
-            // The score is in no order: a sorted collection would make the query easier, or harder, than it is.
+            // The score is unordered: a sorted collection would make the query easier or harder.
             "rank": .integer(Int64(number)), "score": .integer(Int64(number) * 7_919 % 100_003),
             "state": .string(number % 3 == 0 ? "open" : "closed"),
             "name": .string("Item number \(number)"), "mark": 0, "isPublic": .bool(number % 2 == 0),

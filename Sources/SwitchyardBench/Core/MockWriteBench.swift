@@ -1,7 +1,7 @@
 import Switchyard
 import SwitchyardMock
 
-/// What a write costs that many live queries watch, and what it costs beside a large collection that none of them match.
+/// The cost of a write that many live queries watch, and of one next to a large collection that none of them match.
 struct MockWriteBench: BenchSection {
     let name = "mock writes"
 

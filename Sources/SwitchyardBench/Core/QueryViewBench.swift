@@ -1,7 +1,7 @@
 import Switchyard
 import Synchronization
 
-/// What a change costs the windows of live queries, without any client around them.
+/// The cost of a change in the windows of live queries, without a client around them.
 struct QueryViewBench: BenchSection {
     let name = "query view"
 
@@ -35,7 +35,7 @@ struct QueryViewBench: BenchSection {
         await bench.report("first results of one query over \(count) documents", milliseconds[2], "ms")
     }
 
-    /// Views as a provider holds them, each the only owner of its contents, and a document that changes in all of them.
+    /// Views as in a provider, each the only owner of its contents, and a document that changes in all of them.
     private final class Windows: Sendable {
         private struct State {
             var views: [QueryView]
@@ -50,7 +50,7 @@ struct QueryViewBench: BenchSection {
             var view = QueryView(query, reserve: 20)
             view.reset(to: documents)
             _ = view.takeChanges()
-            // They share their contents until each has changed once, in the warm-up.
+            // The views share their contents until each has changed once, in the warm-up.
             let views = [QueryView](repeating: view, count: count)
             state = Mutex(State(views: views))
             self.contents = contents

@@ -2,7 +2,7 @@ import Switchyard
 import SwitchyardMock
 import Synchronization
 
-/// A mock with 10 000 documents, many live queries of ten results over them, and a collection that nobody watches.
+/// A mock with 10 000 documents, many live queries with ten results each, and an unwatched collection.
 final class WatchedItems: Sendable {
     private let storage: any StorageClient
     private let watchers: Int
@@ -17,7 +17,7 @@ final class WatchedItems: Sendable {
         self.storage = storage
         self.watchers = watchers
         tasks = (0..<watchers).map { [arrivals] number in
-            // Each query is another one; all have ten results, the document that will change among them.
+            // The queries differ; all have ten results, including the document that will change.
             let query = Query(in: "items").where("rank", .greaterThanOrEqual, 5_000.0 - Double(number) / 10_000)
                 .where("rank", .lessThan, 5_010.0 - Double(number) / 10_000).ordered(by: "rank")
             return Task {
@@ -33,7 +33,7 @@ final class WatchedItems: Sendable {
         for task in tasks { task.cancel() }
     }
 
-    /// Until every consumer has seen the change.
+    /// Waits until every consumer has seen the change.
     func writeWatched() async throws {
         let mark = lastMark.withLock { mark in
             mark += 1
@@ -43,11 +43,11 @@ final class WatchedItems: Sendable {
         await arrivals.wait(for: mark, watchers)
     }
 
-    /// Writes to the first documents of the collection that nobody watches.
+    /// Writes to the first documents of the unwatched collection.
     func writeOthers(_ count: Int, among documents: Int) async throws {
         let mark = lastMark.withLock { $0 }
         for number in 0..<count {
-            // Not the same value twice, or nothing would be written.
+            // Never the same value twice, or nothing would be written.
             let value = mark &* 1_000_000 &+ Int64(number)
             try await storage.updateDocument(
                 StoragePath(validating: "others/\(number % documents)"), ["mark": .of(value)])
@@ -65,7 +65,7 @@ final class WatchedItems: Sendable {
         }
     }
 
-    /// Counts who has seen which state, and wakes the one who waits for all.
+    /// Counts the consumers that have seen a state, and wakes the one that waits for all of them.
     private final class Arrivals: Sendable {
         private struct State {
             var mark: Int64 = 0

@@ -7,7 +7,7 @@ import SwitchyardLocalFirebase
     import SwitchyardFirebase
     import SwitchyardWire
 
-    /// A large file to the local file storage and back, against a plain loop that makes the same requests.
+    /// A large file to the local file storage and back, against a plain loop with the same requests.
     struct FirebaseFilesSection: BenchSection {
         let name = "files"
 

@@ -17,7 +17,7 @@
             return FirestoreBenchSite(port: emulator.port, project: emulator.newProject(), emulator: emulator)
         }
 
-        /// The site of another process, for a child of it.
+        /// The site of the parent process, for a child of it.
         init(port: Int, project: String) { self.init(port: port, project: project, emulator: nil) }
 
         private init(port: Int, project: String, emulator: FirestoreEmulator?) {
@@ -39,7 +39,7 @@
             try await FirebaseModule(configuration).makeStorageClient(ModuleContext())
         }
 
-        /// What acts for callers and for the project.
+        /// Clients for acting for callers and for the project.
         func backend() async throws -> Infrastructure {
             try await Infrastructure(FirebaseModule(configuration))
         }

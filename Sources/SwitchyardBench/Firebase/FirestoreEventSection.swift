@@ -5,7 +5,8 @@
     import SwitchyardFirebase
     import SwitchyardWire
 
-    /// From the start of a write by somebody else to the event of a live query, beside a bare reader of the same channel.
+    /// The time from the start of another client's write to the event of a live query, compared with a bare reader of the same
+    /// channel.
     struct FirestoreEventSection: BenchSection {
         let name = "firestore-events"
 
@@ -58,7 +59,7 @@
             guard try await transport.send(request).isSuccess else { throw BenchFailure("a write was refused") }
         }
 
-        /// One handshake and one GET, of whose bytes nothing is understood but numbers and consistent moments.
+        /// One handshake and one GET, parsed only for numbers and consistent snapshots.
         private func read(_ site: FirestoreBenchSite, _ arrivals: Arrivals) async throws {
             let transport = CurlTransport()
             let database = PercentCoding.encode(site.database)
@@ -92,7 +93,7 @@
                     rest = rest[mark.upperBound...]
                     newest = Int(rest.prefix { $0.isNumber }) ?? newest
                 }
-                // What came before is the state of things only once a moment for all targets is named.
+                // Earlier events become the current state only with a snapshot for all targets.
                 if let number = newest, text.contains("{\"targetChange\":{\"resumeToken\"") { arrivals.note(number) }
             }
         }

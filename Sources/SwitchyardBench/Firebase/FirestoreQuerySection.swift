@@ -3,7 +3,7 @@
     import SwitchyardFirebase
     import SwitchyardWire
 
-    /// Large results, decoded into structs, beside the bare download of the same answer; and the memory that takes.
+    /// Large results, decoded into structs, compared with the bare download of the same answer; and the memory used.
     struct FirestoreQuerySection: BenchSection {
         let name = "firestore-queries"
 
@@ -55,7 +55,7 @@
                 throw BenchFailure("no such task")
             }
             let client = try await FirestoreBenchSite(port: port, project: words[2]).client()
-            // A small read first, so that everything that is loaded once is loaded.
+            // A small read first, so that everything loaded once is loaded.
             _ = try await client.document(
                 CollectionPath(unchecked: "people\(size)").document("none"), from: .server)
             let before = Usage.peakResidentBytes

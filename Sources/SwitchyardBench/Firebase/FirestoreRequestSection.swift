@@ -2,7 +2,7 @@
     import Switchyard
     import SwitchyardFirebase
 
-    /// Single documents, one after the other and sixteen at once, beside a bare libcurl loop with the same bodies.
+    /// Single documents, one at a time and sixteen at once, compared with a bare libcurl loop with the same bodies.
     struct FirestoreRequestSection: BenchSection {
         let name = "firestore-requests"
 
@@ -11,7 +11,7 @@
             defer { site.stop() }
             let client = try await site.client()
             for number in 0..<16 { try await set(client, number, to: 0) }
-            // The emulator compiles what it runs often: first warm, then measured.
+            // The emulator compiles what it runs often, so warm up before measuring.
             for concurrency in [1, 16] {
                 let count = bench.settings.count(concurrency == 1 ? 800 : 2_400, quick: 64)
                 try await compare(bench, "get", concurrency, count) { worker, count, handsOver in
@@ -24,7 +24,7 @@
                         }
                     }
                 }
-                // Another value each time: a write that changes nothing is less work for the server.
+                // A different value each time: a write without a change is less work for the server.
                 try await compare(bench, "set", concurrency, count) { worker, count, handsOver in
                     let path = try path(worker)
                     try await BlockingCurl.posts(site.url("commit"), count: count, handsOver: handsOver) {

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// When each number was seen first, for a bench that waits for events.
+/// The first arrival of each number, for a bench that waits for events.
 final class Arrivals: Sendable {
     private let seen = Mutex<[Int: ContinuousClock.Instant]>([:])
 
@@ -16,7 +16,7 @@ final class Arrivals: Sendable {
     func wait(for number: Int) async throws -> ContinuousClock.Instant {
         for _ in 0..<100_000 {
             if let time = seen.withLock({ $0[number] }) { return time }
-            // The time is taken where the event arrives; how finely one looks here is of no account.
+            // The time is taken when the event arrives, so the polling interval does not matter.
             try await Task.sleep(for: .microseconds(200))
         }
         throw BenchFailure("an event did not come")

@@ -1,4 +1,4 @@
-/// What a section works with: its settings, its report, and ways of measuring.
+/// The environment of a section: its settings, its report, and ways of measuring.
 struct Bench: Sendable {
     let settings: BenchSettings
     let area: String
@@ -11,7 +11,7 @@ struct Bench: Sendable {
         await note(Figure(name, value, unit, mark))
     }
 
-    /// What a fresh process of this program measures; see `BenchSection.runChild`. The median of `rounds` processes.
+    /// The value measured by a new process of this program, see `BenchSection.runChild`: the median of `rounds` processes.
     func inChild(_ task: String, rounds: Int = 1) async throws -> Double {
         var values: [Double] = []
         for _ in 0..<rounds {

@@ -1,15 +1,15 @@
 import Foundation
 
-/// Where and when a run took place: the head of every report, since figures mean nothing without it.
+/// The place and time of a run, printed at the top of every report, since figures are meaningless without it.
 struct BenchMachine: Codable, Sendable {
     let processor: String
     let cores: Int
     let memoryBytes: UInt64
     let system: String
-    /// `release` or `debug`; only the first measures anything.
+    /// `release` or `debug`; only the first gives valid figures.
     let build: String
     let date: String
-    /// How many processes wanted to run during the last minute, before the run: what disturbs it.
+    /// The number of processes that wanted to run during the minute before the run, and may have disturbed it.
     let load: Double?
 
     static func current() -> BenchMachine {

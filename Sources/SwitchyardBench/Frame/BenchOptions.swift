@@ -1,4 +1,4 @@
-/// The command line, checked.
+/// The validated command line.
 struct BenchOptions: Sendable {
     var settings = BenchSettings()
     var areas: [BenchArea] = []

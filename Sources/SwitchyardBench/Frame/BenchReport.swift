@@ -1,6 +1,6 @@
 import Foundation
 
-/// Everything a run has found.
+/// All results of a run.
 struct BenchReport: Codable, Sendable {
     struct Entry: Codable, Sendable {
         let area: String
@@ -16,7 +16,7 @@ struct BenchReport: Codable, Sendable {
     }
 
     let machine: BenchMachine
-    /// The sections that were asked for, each as `area / section`.
+    /// The requested sections, each as `area / section`.
     let measured: [String]
     var isQuick: Bool
     var entries: [Entry] = []
@@ -35,7 +35,7 @@ struct BenchReport: Codable, Sendable {
         return String(decoding: data, as: UTF8.self)
     }
 
-    /// What is about to be measured, and where.
+    /// The sections to measure, and the machine.
     var head: String {
         let sections = "\(measured.count) section\(measured.count == 1 ? "" : "s"): \(measured.joined(separator: ", "))"
         return (["switchyard-bench", sections] + machine.lines).joined(separator: "\n")
@@ -49,7 +49,7 @@ struct BenchReport: Codable, Sendable {
     }
 }
 
-/// The lines of the text table, printed as the figures come in.
+/// The lines of the text table, printed as the figures arrive.
 enum BenchTable {
     static func title(_ area: String, _ section: String) -> String {
         "\n\(area) / \(section)\n" + String(repeating: "-", count: 116)
@@ -67,7 +67,7 @@ enum BenchTable {
         return "\(pad(figure.name, 70))\(value)   \(pad(mark, 12))\(verdict)"
     }
 
-    /// Three significant digits, whole from a hundred on.
+    /// Three significant digits, without a fraction from a hundred on.
     static func number(_ value: Double) -> String {
         guard value.isFinite else { return "\(value)" }
         let magnitude = abs(value)

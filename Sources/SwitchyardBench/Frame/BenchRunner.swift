@@ -1,12 +1,12 @@
 import Synchronization
 
-/// Runs the chosen sections one after the other and gathers their figures.
+/// Runs the chosen sections in order and collects their figures.
 struct BenchRunner: Sendable {
     private let options: BenchOptions
 
     init(_ options: BenchOptions) { self.options = options }
 
-    /// A section that fails is reported and does not keep the others from running.
+    /// A section that fails is reported; the others still run.
     func run() async -> BenchReport {
         let measured = options.areas.flatMap { area in
             area.sections.filter(options.includes).map { "\(area.name) / \($0.name)" }

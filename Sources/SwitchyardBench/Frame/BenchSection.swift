@@ -1,15 +1,15 @@
 /// A group of figures that are measured together.
 ///
-/// To add one: a file in the folder of its area, and its name in that area's list.
+/// To add one, create a file in the folder of its area, and add it to that area's list.
 protocol BenchSection: Sendable {
-    /// Unique in its area, a word or two.
+    /// A word or two, unique in its area.
     var name: String { get }
 
-    /// Measures. Report each result through `bench.report`, as soon as it is there.
+    /// Measures, reporting each result through `bench.report` as soon as it is known.
     func run(_ bench: Bench) async throws
 
-    /// What a fresh process does when this section asks for it with `Bench.inChild`, for figures that a process with a
-    /// past cannot give, such as peak memory or the time of a start.
+    /// Runs in a new process that this section requested with `Bench.inChild`, for figures that need a fresh process, such as
+    /// peak memory or startup time.
     func runChild(_ task: String, _ settings: BenchSettings) async throws -> Double
 }
 

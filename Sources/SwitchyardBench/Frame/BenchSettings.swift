@@ -1,6 +1,6 @@
 struct BenchSettings: Hashable, Sendable {
     var isQuick = false
 
-    /// How often to repeat, or how much to do: less when quick.
+    /// The number of repetitions or the amount of work, which is smaller in quick runs.
     func count(_ full: Int, quick: Int) -> Int { isQuick ? quick : full }
 }

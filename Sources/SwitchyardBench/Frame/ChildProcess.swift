@@ -1,6 +1,6 @@
 import Foundation
 
-/// This program once more, for a measurement that needs a process without a past.
+/// Another process of this program, for a measurement that needs a fresh one.
 enum ChildProcess {
     static let flag = "--child"
 
@@ -20,7 +20,7 @@ enum ChildProcess {
         return value
     }
 
-    /// The other side: does the task and prints its value.
+    /// The child's side: runs the task and prints its value.
     static func serve(_ arguments: [String]) async {
         do {
             guard arguments.count >= 3,

@@ -1,22 +1,23 @@
-/// Contenders that take turns, so that whatever else the machine does hits all of them alike.
+/// Contenders that take turns, so that other activity on the machine affects all of them equally.
 struct Contest: Sendable {
     struct Contender: Sendable {
         let name: String
         fileprivate let round: @Sendable () async throws -> Any
 
-        /// What a round returns is kept until the clock has stopped: nothing is optimized away, and freeing costs nobody.
+        /// The result of a round is kept until the clock has stopped, so that nothing is optimized away and freeing it is not
+        /// measured.
         init(_ name: String, _ round: @escaping @Sendable () async throws -> some Any) {
             self.name = name
             self.round = { try await round() }
         }
     }
 
-    /// What a contender took for a round.
+    /// The times of one contender.
     struct Result: Sendable {
         let name: String
-        /// Seconds on the clock, one entry a round.
+        /// Wall-clock seconds, one entry per round.
         let wall: [Double]
-        /// Processor seconds of the whole process.
+        /// The processor seconds of the whole process.
         let cpu: [Double]
 
         var seconds: Double { Statistics.median(wall) }
@@ -40,7 +41,7 @@ struct Contest: Sendable {
         var cpu = wall
         for round in 0..<rounds {
             for turn in contenders.indices {
-                // Nobody is always first.
+                // Rotate the order, so that none is always first.
                 let index = (turn + round) % contenders.count
                 let (before, clock) = (Usage.cpuSeconds, ContinuousClock().now)
                 let outcome = try await contenders[index].round()
@@ -58,10 +59,10 @@ extension Duration {
 }
 
 enum Statistics {
-    /// Not a number for no values.
+    /// NaN if there are no values.
     static func median(_ values: [Double]) -> Double { percentile(values, 0.5) }
 
-    /// - Parameter share: 0.99 for the value that 99 of 100 do not exceed; between two values, in proportion.
+    /// - Parameter share: 0.99 for the value that 99 of 100 do not exceed; interpolated between two values.
     static func percentile(_ values: [Double], _ share: Double) -> Double {
         guard !values.isEmpty else { return .nan }
         let sorted = values.sorted()

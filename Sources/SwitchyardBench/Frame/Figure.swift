@@ -1,6 +1,6 @@
-/// One measured number, and what it should be.
+/// One measured number and its expected bound.
 struct Figure: Codable, Sendable {
-    /// The bound a figure is held to.
+    /// The bound that a figure must meet.
     enum Mark: Hashable, Sendable {
         case atLeast(Double)
         case atMost(Double)
@@ -11,7 +11,7 @@ struct Figure: Codable, Sendable {
     let unit: String
     let mark: Mark?
 
-    /// - Parameter mark: leave it out for a figure that is only context, such as another contender's.
+    /// - Parameter mark: Omit it for a figure that is only context, such as another contender's.
     init(_ name: String, _ value: Double, _ unit: String, _ mark: Mark? = nil) {
         self.name = name
         self.value = value
@@ -19,7 +19,7 @@ struct Figure: Codable, Sendable {
         self.mark = mark
     }
 
-    /// `nil` without a mark. A value that is no number misses every mark.
+    /// `nil` without a mark. NaN misses every mark.
     var isMet: Bool? {
         switch mark {
         case nil: nil

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What this process has used so far.
+/// The resources that this process has used so far.
 enum Usage {
     /// User and system time of all threads.
     static var cpuSeconds: Double {
@@ -8,10 +8,10 @@ enum Usage {
         return seconds(usage.ru_utime) + seconds(usage.ru_stime)
     }
 
-    /// The most memory that was ever resident. A process only ever sees it grow: ask in a child (`Bench.inChild`).
+    /// The peak resident memory. It only grows during a process, so ask in a child (`Bench.inChild`).
     static var peakResidentBytes: Int {
         #if os(Linux) || os(Android)
-            // Not `ru_maxrss`, which a child inherits from its parent there.
+            // Not `ru_maxrss`, which a child inherits from its parent on this system.
             guard let status = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8),
                 let line = status.split(separator: "\n").first(where: { $0.hasPrefix("VmHWM:") }),
                 let kilobytes = line.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap({ Int($0) })
@@ -22,7 +22,7 @@ enum Usage {
         #endif
     }
 
-    /// What is resident now; zero where the system does not tell.
+    /// The current resident memory; zero if the system does not report it.
     static var residentBytes: Int {
         #if os(Linux) || os(Android)
             guard let text = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8),

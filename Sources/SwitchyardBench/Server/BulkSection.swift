@@ -2,7 +2,7 @@
     import Switchyard
     import SwitchyardFirebase
 
-    /// Very many writes at once on the real Firestore emulator, beside the batches that somebody sends by hand, as many at a time.
+    /// Very many concurrent writes on the real Firestore emulator, compared with hand-made batches with the same concurrency.
     struct BulkSection: BenchSection {
         let name = "bulk-writes"
         private static let parallel = 8

@@ -5,8 +5,8 @@
     import SwitchyardFirebase
     import SwitchyardSupabase
 
-    /// Single reads and writes in the names of one, a hundred and ten thousand callers, over the real Firestore emulator; what
-    /// each caller costs in memory, and how long it takes to begin acting for one.
+    /// Single reads and writes for one, a hundred and ten thousand callers on the real Firestore emulator; the memory per
+    /// caller, and the time to start acting for one.
     struct IdentitySection: BenchSection {
         let name = "identities"
         private static let concurrency = 16
@@ -75,7 +75,7 @@
                 return try await Self.memory(of: callers, try await site.backend())
             case "memory-supabase"? where words.count == 3:
                 let configuration = SupabaseConfiguration(url: words[1], key: Secret(words[2]))
-                // What a token says is not looked at here, and the database takes this one for everybody.
+                // Tokens are not verified here, and the database accepts this one for all callers.
                 let callers = (0..<count).map {
                     VerifiedToken(
                         token: Secret(words[2]), provider: .supabase, userID: "u\($0)", issuer: words[1],
@@ -87,7 +87,7 @@
         }
 
         private static func memory(of callers: [VerifiedToken], _ backend: Infrastructure) async throws -> Double {
-            // Whatever many calls at once need is there before: connections, buffers, the allocator's own.
+            // First allocate what many concurrent calls need: connections, buffers, the allocator's own memory.
             var first: [ActingClients] = []
             for caller in callers.prefix(1_000) { first.append(try await backend.acting(as: caller)) }
             try await Self.spread(4_000, over: first, Self.set)
@@ -114,12 +114,12 @@
             }
         }
 
-        /// Another value each time: a write that changes nothing is less work for the server.
+        /// A different value each time: a write without a change is less work for the server.
         private static let set: Call = { client, number in
             try await client.storage.setDocument(path(client, number), ["number": .of(number)]).acknowledged()
         }
 
-        /// Another for each call of a round, so that no two writes meet, however few identities there are.
+        /// A different path for each call of a round, so that no two writes conflict, even with few identities.
         private static func path(_ client: ActingClients, _ number: Int) -> StoragePath {
             StoragePath(unchecked: "users/\(client.caller.userID)/notes/\(number)")
         }
@@ -132,7 +132,7 @@
             return clients
         }
 
-        /// With a token as the emulators give them out: without a signature.
+        /// With an unsigned token, as issued by the emulators.
         private static func caller(_ number: Int, _ project: String) -> VerifiedToken {
             let now = Int64(Date().timeIntervalSince1970)
             let issuer = "https://securetoken.google.com/\(project)"
@@ -149,7 +149,7 @@
                 issuer: issuer, expiresAt: Date(timeIntervalSince1970: Double(now + 3600)))
         }
 
-        /// So many calls, sixteen at once, each in the name of the next.
+        /// Makes this many calls, sixteen at once, each in the name of the next caller.
         private static func spread(_ calls: Int, over clients: [ActingClients], _ call: @escaping Call) async throws {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for worker in 0..<concurrency {

@@ -4,8 +4,8 @@
     import SwitchyardWire
     import Synchronization
 
-    /// Every document of a large collection, a page at a time, beside the bare download of the same pages; and what of it is ever
-    /// in memory.
+    /// Reads all documents of a large collection page by page, compared with the bare download of the same pages; and the
+    /// memory used.
     struct ScanSection: BenchSection {
         let name = "scans"
 
@@ -35,7 +35,7 @@
             await bench.report(
                 "\(size) documents, time of the bare download", results[1].seconds / results[0].seconds, "×",
                 .atMost(1.2))
-            // Where nothing else needs the cores, most of this is hidden behind the server's work on the next page.
+            // On an idle machine, the server's work on the next page hides most of this.
             await bench.report(
                 "\(size) documents, processor time of each, the bare download's taken off",
                 (results[1].cpuSeconds - results[0].cpuSeconds) / Double(size) * 1e6, "µs")
@@ -56,7 +56,7 @@
                 url: words[1], key: Secret(words[2]), serviceKey: Secret(words[2]))
             let backend = try await Infrastructure(SupabaseModule(configuration))
             let storage = try await backend.actingAsProject().storage
-            // A small read first, so that everything that is loaded once is loaded.
+            // A small read first, so that everything loaded once is loaded.
             _ = try await storage.documents(Query(in: "posts").limited(to: 1), from: .server)
             let before = Usage.peakResidentBytes
             try await Self.scan(storage, Self.size(settings))
@@ -91,7 +91,7 @@
         }
     }
 
-    /// Notes what is sent, so that a bare client can send the same.
+    /// Records what is sent, so that a bare client can send the same.
     private final class BodyRecorder: Transport {
         private let base = CurlTransport()
         private let sent = Mutex<[[UInt8]]>([])

@@ -1,5 +1,5 @@
 extension BenchArea {
-    /// What servers do with it.
+    /// Typical uses on servers.
     #if os(Linux)
         static let server = BenchArea(
             name: "server", sections: [TokenSection(), IdentitySection(), ScanSection(), BulkSection()])

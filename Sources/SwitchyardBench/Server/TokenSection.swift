@@ -7,7 +7,7 @@ import SwitchyardSupabase
 import SwitchyardTestSupport
 import SwitchyardWire
 
-/// How many requests' tokens one core checks, once the keys are there.
+/// The number of tokens that one core verifies, once the keys are loaded.
 struct TokenSection: BenchSection {
     let name = "tokens"
 
@@ -64,7 +64,7 @@ struct TokenSection: BenchSection {
         return (Secret(token), try await backend.tokenVerifier(), backend)
     }
 
-    /// What both vendors put into a token, about as much of it.
+    /// The claims that both vendors put into a token, with about the same size.
     private func claims(issuer: String, audience: String) -> JSONObject {
         let now = Int64(Date().timeIntervalSince1970)
         return [

@@ -3,15 +3,15 @@
     import SwitchyardBytes
     import SwitchyardWire
 
-    /// One web socket and one channel, of whose bytes nothing is understood but the numbers in rows that were written.
+    /// One web socket and one channel, parsed only for the numbers in written rows.
     struct BareRealtimeReader: Sendable {
         let site: SupabaseBenchSite
         let schema: String
         let table: String
 
-        /// Reads on a thread of its own until `count` different numbers have come.
+        /// Reads on a separate thread until `count` different numbers have arrived.
         ///
-        /// - Parameter ready: Called once row changes are told.
+        /// - Parameter ready: Called once row changes are reported.
         func read(
             _ count: Int, into arrivals: Arrivals, ready: @escaping @Sendable () -> Void
         ) async throws {
@@ -46,7 +46,7 @@
                 var tail = rest[...]
                 while let mark = tail.firstRange(of: "\"number\":") {
                     let digits = tail[mark.upperBound...].prefix { $0.isNumber }
-                    // The rest of it comes with the next bytes.
+                    // The rest of the number arrives with the next bytes.
                     guard digits.endIndex < tail.endIndex else { break }
                     tail = tail[digits.endIndex...]
                     if let number = Int(digits) { arrivals.note(number) }

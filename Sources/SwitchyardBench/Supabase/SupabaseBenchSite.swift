@@ -9,10 +9,10 @@ import SwitchyardServerKit
     import SwitchyardSupabase
     import SwitchyardTestSupport
 
-    /// A project of this machine in a process of its own: the local Supabase on a real PostgreSQL, with documents in it.
+    /// A project on this machine in a separate process: the local Supabase with a real PostgreSQL, with documents in it.
     struct SupabaseBenchSite: Sendable {
         let url: String
-        /// Above all policies, so that what is measured is the way there and not somebody's policies.
+        /// Bypasses all policies, so that the figures do not depend on them.
         let key: String
         private let databasePort: UInt16
         private let server: ChildServer
@@ -29,7 +29,7 @@ import SwitchyardServerKit
                 url: "http://127.0.0.1:\(server.port)", key: key, databasePort: databasePort, server: server)
         }
 
-        /// Straight to where the documents are.
+        /// A direct connection to the database.
         func database() async throws -> PostgresConnection {
             try await PostgresConnection(port: databasePort, user: LocalPostgres.user, database: "postgres")
         }
@@ -44,14 +44,14 @@ import SwitchyardServerKit
             try await SupabaseModule(configuration).makeStorageClient(ModuleContext())
         }
 
-        /// What a bare client sends along.
+        /// The header fields of a bare client.
         var headers: [String] { ["apikey: \(key)", "Authorization: Bearer \(key)", "Content-Type: application/json"] }
 
         func url(ofFunction name: String) -> String { "\(url)/rest/v1/rpc/\(name)" }
 
-        /// The other process: serves until it is told to stop.
+        /// The server process: serves until it is told to stop.
         ///
-        /// - Parameter filling: SQL for what is to be there.
+        /// - Parameter filling: SQL that creates the contents.
         static func serve(filling: String) async throws {
             let postgres = try await PostgresServer(aloneWith: nil)
             defer { postgres.stop() }

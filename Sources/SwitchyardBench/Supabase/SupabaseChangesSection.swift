@@ -6,8 +6,8 @@ import SwitchyardServerKit
     import SwitchyardSupabase
     import Synchronization
 
-    /// A thousand rows a second, written straight into the database for some seconds: whether those who are told of them on
-    /// one channel keep up.
+    /// A thousand rows per second, written directly to the database for some seconds: whether the listeners on one channel keep
+    /// up.
     struct SupabaseChangesSection: BenchSection {
         let name = "changes"
         private static let (rate, batch, rows) = (1_000, 10, 200)
@@ -30,7 +30,7 @@ import SwitchyardServerKit
             database.close()
         }
 
-        /// What the server can do, without a client to speak of.
+        /// The server's own limit, with almost no client.
         private func rowChanges(
             _ bench: Bench, _ site: SupabaseBenchSite, _ database: PostgresConnection, _ last: Int
         ) async throws {
@@ -65,7 +65,7 @@ import SwitchyardServerKit
             }
             defer { listener.cancel() }
             try await arrivals.wait(for: 0)
-            // A second of it first: by then the channel is joined, and everything that is planned once is.
+            // Write for a second first, so that the channel is joined and statements are planned.
             _ = try await write(statement, to: Self.rate, database)
             try await arrivals.wait(for: Self.rate)
             let sent = try await write(statement, from: Self.rate, to: Self.rate + last, database)
@@ -76,7 +76,7 @@ import SwitchyardServerKit
             await report(bench, "live query \(title)", sent, arrivals.all, Self.rate + last)
         }
 
-        /// - Returns: When each batch was written, by its largest number.
+        /// - Returns: The time of each batch, by its largest number.
         private func write(
             _ statement: (Int) -> PostgresStatement, from begin: Int = 0, to last: Int, _ database: PostgresConnection
         ) async throws -> [Int: ContinuousClock.Instant] {
@@ -107,7 +107,7 @@ import SwitchyardServerKit
 
         // MARK: Writes
 
-        /// Ten rows get the numbers behind `first`.
+        /// Writes the ten numbers after `first` to rows.
         private static func rowWrite(_ first: Int) -> PostgresStatement {
             PostgresStatement(
                 """
@@ -125,7 +125,7 @@ import SwitchyardServerKit
                 """, ["\(first)"], isKept: true)
         }
 
-        // MARK: The other process
+        // MARK: The server process
 
         func runChild(_ task: String, _ settings: BenchSettings) async throws -> Double {
             guard task == "serve" else { throw BenchFailure("no such task") }

@@ -4,7 +4,8 @@ import SwitchyardServerKit
     import Switchyard
     import SwitchyardServerKit
 
-    /// From the start of a write in the database to the event of a live query, beside a bare reader of the table's changes.
+    /// The time from the start of a write in the database to the event of a live query, compared with a bare reader of the
+    /// table's changes.
     struct SupabaseEventSection: BenchSection {
         let name = "events"
 
@@ -33,7 +34,7 @@ import SwitchyardServerKit
                 let start = ContinuousClock.now
                 _ = try await database.run([Self.write(number)])
                 let (mine, theirs) = (try await ours.wait(for: number), try await bare.wait(for: number))
-                // The first ones plan, connect and join.
+                // Skip the first ones, which plan, connect and join.
                 guard number > count / 5 else { continue }
                 times.ours.append((mine - start).inSeconds)
                 times.bare.append((theirs - start).inSeconds)

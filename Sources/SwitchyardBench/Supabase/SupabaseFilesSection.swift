@@ -5,7 +5,7 @@
     import SwitchyardSupabase
     import SwitchyardWire
 
-    /// A large file to the local file storage and back, against a plain loop that makes the same requests.
+    /// A large file to the local file storage and back, against a plain loop with the same requests.
     struct SupabaseFilesSection: BenchSection {
         let name = "files"
 
@@ -55,7 +55,7 @@
             guard made.isSuccess else { throw BenchFailure("the bucket was not made") }
         }
 
-        /// The resumable protocol, in the parts that it demands.
+        /// The resumable protocol, with its required part size.
         func plainUpload(_ file: URL, _ size: Int) async throws {
             let metadata = [("bucketName", Self.bucket), ("objectName", "film")].map { name, value in
                 "\(name) \(Base64.encode(Array(value.utf8)))"

@@ -1,7 +1,7 @@
 #if os(Linux)
     import Switchyard
 
-    /// Queries over a large document table through the client: to the database and back, without the cache.
+    /// Queries over a large document table through the client, including the database but not the cache.
     struct SupabaseQueriesSection: BenchSection {
         let name = "queries"
 
@@ -19,7 +19,7 @@
                     let found = try await client.documents(query, from: .server).documents.count
                     let seconds = (ContinuousClock.now - start).inSeconds
                     guard found > 0 else { throw BenchFailure("nothing was found: \(title)") }
-                    // The first ones plan, connect and fill caches.
+                    // Skip the first ones, which plan, connect and fill caches.
                     if round >= 10 { times.append(seconds) }
                 }
                 await bench.report("\(title), median", Statistics.median(times) * 1e3, "ms", .atMost(5))
@@ -59,7 +59,7 @@
         func runChild(_ task: String, _ settings: BenchSettings) async throws -> Double {
             guard task == "serve" else { throw BenchFailure("no such task") }
             let size = Self.sizes(settings)
-            // Triggers tell listeners, of whom there are none.
+            // Triggers would notify listeners, but there are none.
             try await SupabaseBenchSite.serve(
                 filling: """
                     set session_replication_role = replica;

@@ -5,8 +5,8 @@
     import SwitchyardSupabase
     import SwitchyardWire
 
-    /// Rows of a table by a function of the database, beside a bare libcurl loop that makes the same requests; and what it
-    /// costs to decode them.
+    /// Rows of a table from a database function, compared with a bare libcurl loop with the same requests; and the cost of
+    /// decoding them.
     struct SupabaseRowsSection: BenchSection {
         let name = "rows"
 
@@ -121,7 +121,7 @@
             }
         }
 
-        // MARK: The other process
+        // MARK: The server process
 
         func runChild(_ task: String, _ settings: BenchSettings) async throws -> Double {
             guard task == "serve" else { throw BenchFailure("no such task") }
@@ -129,7 +129,7 @@
             return 0
         }
 
-        /// Rows with the fields of `JSONCodingBench.Row`, as a project's own function gives them out.
+        /// Rows with the fields of `JSONCodingBench.Row`, as returned by a project's own function.
         private static let rows = """
             create table public.bench (
               number int primary key, id uuid not null, "createdAt" timestamptz not null, "updatedAt" timestamptz not null,

@@ -2,12 +2,12 @@ import Foundation
 import Switchyard
 import SwitchyardSync
 
-/// A process without a past opens a large cache, and a listener gets its first snapshot out of it.
+/// The time in which a new process opens a large cache and a listener gets its first snapshot from it.
 struct ColdStartSection: BenchSection {
     var name = "cold start"
     /// How many documents the cache has.
     var total = 100_000
-    /// As many as a live query brings at a time.
+    /// How many documents one query fetches.
     private static let part = 100_000
 
     func run(_ bench: Bench) async throws {
@@ -34,8 +34,7 @@ struct ColdStartSection: BenchSection {
         }
     }
 
-    /// Everything comes as a server would send it: a large collection, or ranges of it; a small one; and a query that is then
-    /// confirmed.
+    /// Fills the cache through the engine: a large collection, or ranges of it; a small one; and a query that is then confirmed.
     private func fill(_ folder: URL, _ total: Int) throws {
         let desk = try SyncDesk(SQLiteStore(folder: folder))
         var listeners = 0
@@ -59,7 +58,7 @@ struct ColdStartSection: BenchSection {
         desk.machine.close()
     }
 
-    /// Milliseconds from nothing to the first snapshot.
+    /// Milliseconds until the first snapshot.
     func runChild(_ task: String, _ settings: BenchSettings) async throws -> Double {
         guard let colon = task.firstIndex(of: ":") else { throw BenchFailure("no folder") }
         let folder = URL(fileURLWithPath: String(task[task.index(after: colon)...]), isDirectory: true)

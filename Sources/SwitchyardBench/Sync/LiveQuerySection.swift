@@ -2,7 +2,7 @@ import Foundation
 import Switchyard
 import SwitchyardSync
 
-/// What the engine computes between a server's events and the snapshot that a listener gets.
+/// The engine's work between a server's events and the snapshot for a listener.
 struct LiveQuerySection: BenchSection {
     let name = "live queries"
 

@@ -2,7 +2,7 @@ import Foundation
 import Switchyard
 import SwitchyardSync
 
-/// From the call of a write to its receipt: it is durable then, shown, and in the queue. Nobody answers meanwhile.
+/// The time from a write call to its receipt: the write is then durable, visible and queued. The server never answers.
 struct LocalWriteSection: BenchSection {
     let name = "local writes"
 

@@ -3,7 +3,7 @@ import Switchyard
 import SwitchyardSync
 import SwitchyardSyncReference
 
-/// A queue that grew without a connection, sent in order once there is one; and what the engine holds in memory meanwhile.
+/// A queue that has grown offline and is then sent in order; and the engine's memory meanwhile.
 struct ReplaySection: BenchSection {
     let name = "replay"
 
@@ -13,7 +13,7 @@ struct ReplaySection: BenchSection {
             let rate = try await bench.inChild(task, rounds: bench.settings.count(5, quick: 1))
             await bench.report("\(count) queued writes, \(title)", rate, "1/s", .atLeast(5000))
         }
-        // Four times as many take four times as long if nothing looks at all of them for each.
+        // The time of each stays the same unless every acknowledgement visits all of them.
         let few = try await bench.inChild("few of one", rounds: bench.settings.count(5, quick: 1))
         let many = try await bench.inChild("all of one", rounds: bench.settings.count(5, quick: 1))
         await bench.report(
@@ -44,7 +44,7 @@ struct ReplaySection: BenchSection {
         }
     }
 
-    /// Acknowledged writes in a second.
+    /// Acknowledged writes per second.
     private func replay(
         _ count: Int, _ storage: SyncStorage, of write: (Int) throws -> DocumentWrite = { try Self.write($0) }
     ) async throws -> Double {
@@ -79,7 +79,7 @@ struct ReplaySection: BenchSection {
         try DocumentWrite.merge("counters/one", ["n": .increment(1)])
     }
 
-    /// What 10 000 queued writes add to the process, as a share of what they write.
+    /// The memory for 10 000 queued writes, as a share of their contents.
     private func queueShare(_ count: Int) async throws -> Double {
         let client = SyncedStorageClient(driver: SilentDriver())
         try await client.disableNetwork()
@@ -91,7 +91,7 @@ struct ReplaySection: BenchSection {
         return share
     }
 
-    /// What a listener of 10 000 documents adds to the process, cache in memory included.
+    /// The memory for a listener of 10 000 documents, including the cache in memory.
     private func viewShare(_ count: Int) throws -> Double {
         let desk = try SyncDesk(MemoryStore())
         desk.feed(.listen(1, .query(Query(in: "items")), ViewOptions()))
@@ -105,7 +105,7 @@ struct ReplaySection: BenchSection {
         return share
     }
 
-    /// Words that make a document of about a kilobyte.
+    /// The number of words that makes a document of about a kilobyte.
     private static let large = 180
 
     private static func document(_ number: Int) -> DocumentSnapshot {

@@ -3,13 +3,13 @@ import Switchyard
 import SwitchyardBytes
 import SwitchyardSync
 
-/// What the sections of the offline engine measure with.
+/// The test data of the offline engine's sections.
 enum SyncSample {
     static let version = Timestamp(microseconds: 1_000_000)
 
-    /// A document of seven fields, a little above a quarter of a kilobyte.
+    /// A document of seven fields, slightly larger than a quarter of a kilobyte.
     ///
-    /// - Parameter words: How often the note says `text `.
+    /// - Parameter words: How often `text ` is repeated in the note.
     static func fields(_ number: Int, mark: Int = 0, words: Int = 30) -> DocumentData {
         [
             "rank": .integer(Int64(number)), "state": .string(number % 3 == 0 ? "open" : "closed"),
@@ -34,7 +34,7 @@ enum SyncSample {
     }
 }
 
-/// A machine whose streams open at once, and what it asked for.
+/// A machine whose streams open at once, with the snapshots and requests that it produced.
 final class SyncDesk {
     let machine: SyncMachine
     private(set) var snapshots: [Int: ViewSnapshot] = [:]
@@ -60,7 +60,7 @@ final class SyncDesk {
         }
     }
 
-    /// The server's whole answer to a target that was asked for.
+    /// The server's complete answer to a requested target.
     func answer(_ target: Int, _ documents: [DocumentSnapshot]) {
         feed(.watched(.added([target])))
         for document in documents { feed(.watched(.changed(document, targets: [target]))) }
@@ -69,7 +69,7 @@ final class SyncDesk {
     }
 }
 
-/// A server that never answers: everything comes from what is kept here.
+/// A server that never answers, so that everything comes from local data.
 struct SilentDriver: SyncDriver {
     let provider: InfrastructureProvider = "silent"
     let capabilities = StorageCapabilities.all

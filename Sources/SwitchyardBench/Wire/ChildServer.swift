@@ -1,12 +1,13 @@
 import Foundation
 
-/// This program once more, serving on a port until it is told to stop.
+/// Another process of this program, which serves on a port until it is told to stop.
 final class ChildServer: @unchecked Sendable {
-    // Proof: `port` and `details` are immutable. `process` and `input` are constants whose objects nobody else is given, and only `init` and
-    // `stop` use them; a section calls `stop` once, when everything that has used the server has returned.
+    // `@unchecked Sendable`: `port` and `details` are immutable. `process` and `input` are constants whose objects are not
+    // shared; only `init` and `stop` use them, and a section calls `stop` once, after everything that has used the server has
+    // returned.
 
     let port: Int
-    /// What the server says besides its port.
+    /// What the server prints besides its port.
     let details: [String]
     private let process = Process()
     private let input = Pipe()

@@ -1,7 +1,7 @@
 import Foundation
 import SwitchyardBytes
 
-/// Table rows into and from a type, against Foundation's coders, dates included.
+/// Table rows to and from a type, against Foundation's coders, including dates.
 struct JSONCodingBench: BenchSection {
     let name = "json coding"
 

@@ -1,8 +1,8 @@
 import SwitchyardBytes
 
-/// Texts to parse, the same in every run: documents as a query answers them, and rows as a table does.
+/// Texts to parse, the same in every run: documents like a query's answer, and rows like a table's.
 enum JSONCorpus {
-    /// An array of about 970 bytes a document.
+    /// An array of documents, each about 970 bytes.
     static func documents(_ count: Int) -> [UInt8] {
         var random = Sequence(seed: 1)
         var text: [UInt8] = []
@@ -34,7 +34,7 @@ enum JSONCorpus {
             """
     }
 
-    /// Numbers that look random and are the same everywhere.
+    /// Pseudorandom numbers, which are the same everywhere.
     struct Sequence {
         private var state: UInt64
         init(seed: UInt64) { state = seed }

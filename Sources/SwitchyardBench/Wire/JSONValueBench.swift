@@ -1,7 +1,7 @@
 import Foundation
 import SwitchyardBytes
 
-/// The wire value against Foundation's coders, into and from the same recursive type.
+/// The `JSON` value against Foundation's coders, to and from the same recursive type.
 struct JSONValueBench: BenchSection {
     let name = "json value"
 
@@ -30,7 +30,7 @@ struct JSONValueBench: BenchSection {
         await bench.report("peak memory of a parse ÷ size of the text", peak, "×", .atMost(8))
     }
 
-    /// How many times the size of the text a process grows that parses it, the text itself included.
+    /// The memory growth of a process that parses the text, as a multiple of the text's size, including the text itself.
     func runChild(_ task: String, _ settings: BenchSettings) async throws -> Double {
         let before = Usage.peakResidentBytes
         let text = JSONCorpus.documents(settings.count(20_675, quick: 5000))

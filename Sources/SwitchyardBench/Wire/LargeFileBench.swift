@@ -2,22 +2,22 @@
     import Foundation
     import Switchyard
 
-    /// A storage of files that large ones are sent to: what is the vendor's own about it.
+    /// A file storage for large files: the vendor-specific part.
     protocol LargeFileSite: Sendable {
-        /// By which a process of its own finds the site; without spaces.
+        /// Identifies the site for a separate process; without spaces.
         var place: String { get }
-        /// Where the file called "film" is to be had, and what a plain client sends along.
+        /// The URL of the file "film", and the header fields of a plain client.
         var address: String { get }
         var headers: [String] { get }
 
         func client() async throws -> any FileStorageClient
-        /// The requests that the client makes for an upload as "film", sent one after the other.
+        /// Makes the same requests as the client's upload of "film", one at a time.
         func plainUpload(_ file: URL, _ size: Int) async throws
     }
 
-    /// A large file to a file storage and back, against a plain loop that makes the same requests.
+    /// A large file to a file storage and back, against a plain loop with the same requests.
     enum LargeFileBench {
-        /// - Parameter share: How much of the plain loop's rate is expected.
+        /// - Parameter share: The expected fraction of the plain loop's rate.
         static func run(_ bench: Bench, _ site: some LargeFileSite, share: Double? = nil) async throws {
             let size = bench.settings.count(1 << 30, quick: 1 << 24)
             let folder = FileManager.default.temporaryDirectory.appendingPathComponent("bench-\(UUID().uuidString)")
@@ -72,13 +72,13 @@
             try handle.close()
         }
 
-        // MARK: Other processes
+        // MARK: Child processes
 
-        /// How much more is resident at most while a large file moves than after a small one did.
+        /// The peak growth of resident memory for a large file, compared with a small one before.
         ///
         /// - Parameters:
-        ///   - task: What `run` asked a process of its own for.
-        ///   - site: Finds the site again by its place.
+        ///   - task: The task that `run` passed to the child process.
+        ///   - site: Finds the site by its place.
         static func growth(_ task: String, at site: (String) -> (any LargeFileSite)?) async throws -> Double {
             let words = task.split(separator: " ").map(String.init)
             guard words.count == 4, let site = site(words[1]), let size = Int(words[2]) else {
@@ -92,7 +92,7 @@
                     AsyncThrowingStream<Data, any Error>(unfolding: countdown(size / block.count) { block })
                 }
             }
-            // Everything that grows once has grown after this.
+            // After this, everything that grows once has grown.
             _ = try await client.upload(stream(48 << 20), to: "warm").result()
             for try await _ in client.bytes(of: "warm") {}
             let before = Usage.peakResidentBytes

@@ -1,9 +1,8 @@
-/// Decodes any `Decodable` straight from the bytes of a text.
+/// Decodes any `Decodable` directly from the bytes of a text.
 ///
-/// The text is checked once, whole, and indexed; values are made only where a type asks for them. `Date` (a timestamp of any
-/// offset and fraction), `Data` (base64), `URL`, `Decimal` and `JSON` have their own spelling. Of a repeated key the first
-/// occurrence counts.
-/// Throws `DecodingError` throughout; a malformed text is `.dataCorrupted` with the `JSONError` underneath.
+/// The whole text is validated and indexed once; values are created only as a type requests them. `Date` (a timestamp with any
+/// offset and fraction), `Data` (base64), `URL`, `Decimal` and `JSON` have special formats. For a repeated key, the first value
+/// is used. All errors are `DecodingError`s; a malformed text is `.dataCorrupted` with the `JSONError` as underlying error.
 package struct JSONBytesDecoder: Sendable {
     package init() {}
 

@@ -1,8 +1,8 @@
 /// Encodes any `Encodable` into the bytes of a text, without an intermediate value.
 ///
-/// Members come in the order in which the type writes them. `Date` (a timestamp to the microsecond, all that it holds), `Data`
-/// (base64), `URL`, `Decimal` and `JSON` have their own spelling. Throws `EncodingError`: for a number that is not finite, for a key written twice, and for a value that
-/// writes nothing.
+/// Members are written in the type's order. `Date` (a timestamp with microseconds, its full precision), `Data` (base64), `URL`,
+/// `Decimal` and `JSON` have special formats. Throws `EncodingError` for a number that is not finite, for a duplicate key, and
+/// for a value that writes nothing.
 package struct JSONBytesEncoder: Sendable {
     package init() {}
 

@@ -2,11 +2,11 @@ import Foundation
 
 /// A text with its index, shared by all containers of one decoding.
 ///
-/// Coding paths are not kept while decoding but worked out from the index when an error needs one.
+/// Coding paths are not tracked while decoding; they are computed from the index if an error needs one.
 final class JSONDecodingDocument {
     private let text: [UInt8]
     private let entries: [JSONIndex.Entry]
-    /// The key found last, and its object: the next one asked for is mostly the same or the following one.
+    /// The key found last, and its object: usually the next key requested is the same or the following one.
     private var last = (object: -1, key: -1)
 
     init(text: [UInt8], index: JSONIndex) {
@@ -14,11 +14,11 @@ final class JSONDecodingDocument {
         entries = index.entries
     }
 
-    // MARK: Moving about
+    // MARK: Navigation
 
     func kind(at place: Int) -> JSONIndex.Kind { entries[place].kind }
 
-    /// The place behind the value at `place` and everything in it.
+    /// The place after the value at `place` and everything in it.
     func end(of place: Int) -> Int { Int(entries[place].next) }
 
     /// The places of an array's elements.
@@ -43,7 +43,7 @@ final class JSONDecodingDocument {
         return places
     }
 
-    /// The place of the value that `name` has in the object.
+    /// The place of the value for `name` in the object.
     func value(of name: String, in object: Int) -> Int? {
         let end = end(of: object)
         let last = last
@@ -66,7 +66,7 @@ final class JSONDecodingDocument {
         return key + 1
     }
 
-    /// After a value was decoded whose own objects have been looked through.
+    /// Restores the position after decoding a value, which has looked up keys in its own objects.
     func returned(from value: Int, in object: Int) {
         last = (object, value - 1)
     }
@@ -90,7 +90,7 @@ final class JSONDecodingDocument {
         return bytes(at: place) { isEscaped ? JSONEscapes.unescaped($0) : String(decoding: $0, as: UTF8.self) }
     }
 
-    /// The bytes from the first to the last of a value.
+    /// All bytes of a value.
     func wholeText(at place: Int) -> ArraySlice<UInt8> {
         let start = Int(entries[place].offset)
         switch entries[place].kind {
@@ -134,14 +134,14 @@ final class JSONDecodingDocument {
 
     func float(at place: Int) throws -> Float {
         guard entries[place].kind == .number else { throw mismatch(Float.self, at: place) }
-        // From the text, not from the nearest Double: that would round twice.
+        // From the text, not from the nearest Double, which would round twice.
         guard let value = bytes(at: place, { Float(String(decoding: $0, as: UTF8.self)) }), value.isFinite else {
             throw corrupted("The number does not fit Float.", at: place)
         }
         return value
     }
 
-    /// `Date`, `Data`, `JSON`, `URL` and `Decimal` are spelled other than they would themselves; each cast is to the type itself.
+    /// Gives `Date`, `Data`, `JSON`, `URL` and `Decimal` special formats; each cast is to the same type.
     func decode<T: Decodable>(_ type: T.Type, at place: Int) throws -> T {
         if type == Date.self { return try date(at: place) as! T }
         if type == Data.self { return try data(at: place) as! T }
@@ -202,7 +202,7 @@ final class JSONDecodingDocument {
         DecodingError.Context(codingPath: path(to: place), debugDescription: reason)
     }
 
-    /// Found by going down from the root to where `place` is.
+    /// Walks down from the root to `place`.
     func path(to place: Int) -> [any CodingKey] {
         var path: [any CodingKey] = []
         var container = 0

@@ -2,8 +2,8 @@ import Foundation
 
 /// The text of one value while it is written.
 ///
-/// A value is written straight behind what is there, level by level. Containers that a type keeps open side by side
-/// (`nestedContainer`, `superEncoder`) each get an output of their own, spliced in at the end at the place they were asked for.
+/// Values are appended directly, level by level. Containers that a type keeps open in parallel (`nestedContainer`,
+/// `superEncoder`) each get a separate output, which is inserted at the end where it was requested.
 final class JSONEncodingOutput {
     private struct Splice {
         let offset: Int
@@ -13,12 +13,12 @@ final class JSONEncodingOutput {
     private let basePath: [any CodingKey]
     private var state = JSONEncodingState()
     private var splices: [Splice] = []
-    /// What went wrong where nothing could be thrown, or where a type may have caught what was.
+    /// An error that could not be thrown, or that a type may have caught.
     private var failure: (any Error)?
 
     init(path: [any CodingKey]) { basePath = path }
 
-    /// Closes what is open and puts everything together.
+    /// Closes open levels and joins all parts.
     func finish() throws -> [UInt8] {
         if let failure { throw failure }
         while !state.levels.isEmpty { state.endLevel() }
@@ -75,9 +75,9 @@ final class JSONEncodingOutput {
         do throws(Misuse) { try step(&state) } catch { throw invalid(error.rawValue) }
     }
 
-    /// An output for a container that lives on beside this one, after `begin` has made its place.
+    /// An output for a parallel container, after `begin` has made room for it.
     ///
-    /// The protocols leave no way to throw here: what goes wrong is thrown at the end.
+    /// The protocols do not allow throwing here, so errors are thrown at the end.
     func detached(at level: Int, _ begin: () throws -> Void) -> JSONNodeEncoder {
         do { try begin() } catch { failure = failure ?? error }
         let output = JSONEncodingOutput(path: path)
@@ -109,7 +109,7 @@ final class JSONEncodingOutput {
         state.endLevel()
     }
 
-    /// The types that are spelled other than they would themselves.
+    /// Writes the types that have special formats.
     @inline(__always)
     private func writeSpecial<T>(_ value: T) throws -> Bool {
         if T.self == Date.self, let date = value as? Date {

@@ -1,7 +1,7 @@
-/// What a `JSONEncodingOutput` has written and where it stands. A value in one property, so that each step of a container
-/// is one access to it.
+/// The text and position of a `JSONEncodingOutput`. It is a value in one property, so that each step of a container is a single
+/// access.
 struct JSONEncodingState {
-    /// A value that is being written.
+    /// A value being written.
     struct Level {
         enum Kind { case untouched, object, array, single }
         var kind = Kind.untouched
@@ -10,7 +10,7 @@ struct JSONEncodingState {
         let firstKey: Int
     }
 
-    /// What goes wrong where a container is used against the rules of `Encoder`.
+    /// An error if a container is used against the rules of `Encoder`.
     enum Misuse: String, Error {
         case notOpen = "A container was used after its value had been written, or with another beside it."
         case secondValue = "A second value was written in the place of one."
@@ -19,9 +19,9 @@ struct JSONEncodingState {
 
     var text: [UInt8] = []
     private(set) var levels: [Level] = []
-    /// Where the keys of all open levels stand in the text, without quotation marks.
+    /// The keys of all open levels in the text, without quotation marks.
     private(set) var keys: [Range<Int>] = []
-    /// The keys of levels with so many that comparing one by one would take long, by level.
+    /// By level, the keys of large levels, where comparing one by one would take long.
     private var knownKeys: [Int: (keys: Set<ExactKey>, count: Int)] = [:]
 
     init() { text.reserveCapacity(512) }
@@ -39,21 +39,21 @@ struct JSONEncodingState {
         case .object: text.append(UInt8(ascii: "}"))
         case .array: text.append(UInt8(ascii: "]"))
         case .single: break
-        // A member that wrote nothing is an empty object; at the very top it is for the caller to say.
+        // A member that wrote nothing is an empty object; at the top level, the caller decides.
         case .untouched: if !levels.isEmpty { JSONText.append(literal: "{}", to: &text) }
         }
     }
 
     func count(at level: Int) -> Int { level == levels.count ? levels[level - 1].count : 0 }
 
-    /// Makes the value of `level` an object or an array, unless it is something already.
+    /// Makes the value of `level` an object or an array, unless it is one already.
     mutating func open(_ kind: Level.Kind, at level: Int) {
         guard level == levels.count, levels[level - 1].kind == .untouched else { return }
         levels[level - 1].kind = kind
         text.append(kind == .object ? UInt8(ascii: "{") : UInt8(ascii: "["))
     }
 
-    /// Goes on to the next element of the array at `level`.
+    /// Starts the next element of the array at `level`.
     @inline(__always)
     mutating func beginElement(at level: Int) throws(Misuse) {
         guard level == levels.count, levels[level - 1].kind == .array else { throw .notOpen }
@@ -61,7 +61,7 @@ struct JSONEncodingState {
         levels[level - 1].count += 1
     }
 
-    /// Goes on to the member `name` of the object at `level`.
+    /// Starts the member `name` of the object at `level`.
     @inline(__always)
     mutating func beginMember(_ name: String, at level: Int) throws(Misuse) {
         guard level == levels.count, levels[level - 1].kind == .object else { throw .notOpen }
@@ -98,16 +98,16 @@ struct JSONEncodingState {
         return known.keys.contains(exactKey(key))
     }
 
-    /// As written: what is escaped is so always in the same way.
+    /// The key as written, since escaping is always the same.
     private func exactKey(_ key: Range<Int>) -> ExactKey { ExactKey(String(decoding: text[key], as: UTF8.self)) }
 
-    /// Notes that the value of `level` is written as one piece.
+    /// Records that the value of `level` is a single value.
     mutating func beginSingle(at level: Int) throws(Misuse) {
         guard level == levels.count, levels[level - 1].kind == .untouched else { throw .secondValue }
         levels[level - 1].kind = .single
     }
 
-    /// The path to the value that is being written.
+    /// The path to the value being written.
     var path: [any CodingKey] {
         levels.indices.compactMap { index in
             let level = levels[index]

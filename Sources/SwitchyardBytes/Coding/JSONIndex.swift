@@ -1,4 +1,4 @@
-/// Where the values of a text stand: a flat list in the order of the text, a container before what it holds.
+/// The positions of all values in a text: a flat list in text order, each container before its contents.
 struct JSONIndex {
     enum Kind: UInt8 {
         case null, yes, no, number, string, escapedString, array, object, key, escapedKey
@@ -6,16 +6,16 @@ struct JSONIndex {
 
     struct Entry {
         let offset: UInt32
-        /// The bytes of a literal without its quotation marks, or of a whole container.
+        /// The length of a literal without its quotation marks, or of a whole container.
         var length: UInt32
-        /// The place behind the entry and everything inside it.
+        /// The place after the entry and everything in it.
         var next: Int32
         let kind: Kind
     }
 
     private(set) var entries: [Entry] = []
 
-    /// Checks the whole text. It may have two gigabytes.
+    /// Validates the whole text, which may have up to 2 GB.
     init(_ text: [UInt8]) throws(JSONError) {
         guard text.count <= Int(Int32.max) else { throw JSONError(.tooLong, at: 0) }
         var builder = JSONIndexBuilder(expecting: text.count / 12)

@@ -19,7 +19,7 @@ struct JSONKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
         return place
     }
 
-    /// Where a value is that may be absent or `null`.
+    /// The place of a value that may be missing or `null`.
     private func present(_ key: Key) -> Int? {
         guard let place = find(key), document.kind(at: place) != .null else { return nil }
         return place
@@ -55,7 +55,7 @@ struct JSONKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
         return try document.decode(type, at: place)
     }
 
-    // The common ones again, for a single look at the key.
+    // The common types have their own methods, which look up the key only once.
     func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? {
         try present(key).map { try document.bool(at: $0) }
     }

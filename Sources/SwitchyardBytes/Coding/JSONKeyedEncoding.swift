@@ -5,7 +5,7 @@ struct JSONKeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
 
     var codingPath: [any CodingKey] { output.path }
 
-    /// Key and value in one step.
+    /// Writes key and value in one step.
     @inline(__always)
     private func write(_ key: Key, _ value: (inout [UInt8]) -> Void) throws {
         try output.member(key.stringValue, at: level, value)

@@ -1,4 +1,4 @@
-/// The decoder of one value, and the container of a single one.
+/// The decoder of one value, which is also its single-value container.
 struct JSONNodeDecoder: Decoder, SingleValueDecodingContainer {
     let document: JSONDecodingDocument
     let place: Int

@@ -1,4 +1,4 @@
-/// The encoder of one value, and the container of a single one.
+/// The encoder of one value, which is also its single-value container.
 struct JSONNodeEncoder: Encoder, SingleValueEncodingContainer {
     let output: JSONEncodingOutput
     let level: Int

@@ -1,4 +1,4 @@
-/// The elements of an array, one after the other.
+/// The elements of an array, in order.
 struct JSONUnkeyedDecoding: UnkeyedDecodingContainer {
     private let document: JSONDecodingDocument
     private let array: Int
@@ -15,7 +15,7 @@ struct JSONUnkeyedDecoding: UnkeyedDecodingContainer {
     var count: Int? { document.elements(of: array).count }
     var isAtEnd: Bool { place == document.end(of: array) }
 
-    /// The element that `read` makes out; the container moves on only when that succeeds.
+    /// Decodes the next element with `read`, and advances only if that succeeds.
     @inline(__always)
     private mutating func next<Value>(_ type: Any.Type, _ read: (Int) throws -> Value) throws -> Value {
         guard !isAtEnd else {

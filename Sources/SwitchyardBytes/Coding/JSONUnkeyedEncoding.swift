@@ -6,7 +6,7 @@ struct JSONUnkeyedEncoding: UnkeyedEncodingContainer {
     var codingPath: [any CodingKey] { output.path }
     var count: Int { output.count(at: level) }
 
-    /// Comma and value in one step.
+    /// Writes comma and value in one step.
     @inline(__always)
     private func write(_ value: (inout [UInt8]) -> Void) throws { try output.element(at: level, value) }
 

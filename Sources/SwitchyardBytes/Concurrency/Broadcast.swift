@@ -1,16 +1,16 @@
 import Synchronization
 
-/// Those who listen to something: each is told in the order in which things were decided, outside of the lock that decided
-/// them.
+/// A list of listeners. Each gets messages in the order in which they were queued, but outside the lock under which they were
+/// queued.
 ///
-/// An owner with a lock of its own decides within it what is to be told, and calls ``deliver()`` after it.
+/// An owner with a lock queues messages inside it, and calls ``deliver()`` afterwards.
 package final class Broadcast<Listener: Sendable>: Sendable {
     package typealias Message = @Sendable (Listener) -> Void
 
     private struct State {
         var listeners: [Int: Listener] = [:]
         var last = 0
-        /// What whoever comes after the end is told.
+        /// The message for listeners added after the end.
         var farewell: Message?
     }
 
@@ -22,8 +22,8 @@ package final class Broadcast<Listener: Sendable>: Sendable {
     package var count: Int { state.withLock { $0.listeners.count } }
     package var isEmpty: Bool { state.withLock { $0.listeners.isEmpty } }
 
-    /// - Parameter greeting: Told before anything that is decided later. After the end, only the farewell is.
-    /// - Returns: What takes the listener out again; twice is fine.
+    /// - Parameter greeting: Delivered before any message queued later. After the end, only the farewell is delivered.
+    /// - Returns: A closure that removes the listener; calling it twice is harmless.
     package func add(_ listener: Listener, greeting: Message? = nil) -> @Sendable () -> Void {
         let id = state.withLock { state -> Int? in
             if let message = state.farewell ?? greeting { deliveries.add([{ message(listener) }]) }
@@ -36,7 +36,7 @@ package final class Broadcast<Listener: Sendable>: Sendable {
         return { [weak self] in self?.state.withLock { _ = $0.listeners.removeValue(forKey: id) } }
     }
 
-    /// Decides what everybody who listens now will be told.
+    /// Queues a message for all current listeners.
     package func queue(_ message: @escaping Message) {
         state.withLock { state in
             guard !state.listeners.isEmpty else { return }
@@ -44,7 +44,7 @@ package final class Broadcast<Listener: Sendable>: Sendable {
         }
     }
 
-    /// Tells what has been decided. When it returns, everything is told or being told.
+    /// Delivers queued messages. When it returns, all of them have been delivered or are being delivered.
     package func deliver() { deliveries.drain() }
 
     package func tell(_ message: @escaping Message) {
@@ -52,7 +52,8 @@ package final class Broadcast<Listener: Sendable>: Sendable {
         deliver()
     }
 
-    /// Decides the end: everybody is told so and let go, and whoever comes later is told the same. Only the first counts.
+    /// Queues the farewell: all listeners get it and are removed, and later ones get it as well. Only the first farewell
+    /// counts.
     package func close(_ farewell: @escaping Message) {
         state.withLock { state in
             guard state.farewell == nil else { return }

@@ -1,9 +1,9 @@
 import Synchronization
 
-/// Carries out side effects in the order in which they were decided, outside of the lock that decided them.
+/// Runs side effects in the order in which they were added, outside the lock under which they were added.
 ///
-/// Whoever finds the queue idle drains it for everybody, so two threads can never deliver a newer state before an older one.
-/// An action that adds to its own queue is fine: what it adds has its turn after it.
+/// The first caller to find the queue idle drains it for all, so two threads can never deliver a newer state before an older
+/// one. An action may add to its own queue; the added actions run after it.
 package final class DeliveryQueue: Sendable {
     package typealias Action = @Sendable () -> Void
 
@@ -15,13 +15,13 @@ package final class DeliveryQueue: Sendable {
 
     package init() {}
 
-    /// To be called where the order is decided: inside of the owner's lock.
+    /// Call this inside the owner's lock, where the order is decided.
     package func add(_ actions: [Action]) {
         guard !actions.isEmpty else { return }
         state.withLock { $0.actions += actions }
     }
 
-    /// To be called after the owner's lock has been released. When it returns, everything added before is done or being done.
+    /// Call this after releasing the owner's lock. When it returns, all actions added before have run or are running.
     package func drain() {
         while true {
             let actions = state.withLock { state -> [Action] in

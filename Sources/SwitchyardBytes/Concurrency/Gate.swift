@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Holds tasks up while it is closed: the stand-in for a delay, without a clock.
+/// Blocks tasks while it is closed: a substitute for delays that needs no clock.
 package final class Gate: Sendable {
     private struct State {
         var isOpen: Bool
@@ -14,10 +14,10 @@ package final class Gate: Sendable {
 
     package var isOpen: Bool { state.withLock(\.isOpen) }
 
-    /// How many tasks are held now.
+    /// The number of tasks blocked now.
     package var waiting: Int { state.withLock { $0.waiting.count } }
 
-    /// Lets everybody pass, from now on.
+    /// Lets all tasks pass, from now on.
     package func open() {
         let held = state.withLock { state in
             state.isOpen = true
@@ -38,7 +38,7 @@ package final class Gate: Sendable {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let passes = state.withLock { state in
-                    // The handler may have run before there was anything to take out.
+                    // The handler may have run before there was anything to remove.
                     if state.isOpen || Task.isCancelled { return true }
                     state.waiting[id] = continuation
                     return false

@@ -8,12 +8,12 @@
     import Android
 #endif
 
-/// A detached thread of our own, which Swift's concurrency must not lend for something that waits in the kernel.
+/// Starts a separate detached thread, since code that blocks in the kernel must not use the threads of Swift concurrency.
 ///
-/// No signal is ever delivered on it, so that a write to a closed socket (OpenSSL has no other way of writing) cannot end
-/// the process: a blocked SIGPIPE stays with the thread that caused it.
+/// All signals are blocked on it, so that a write to a closed socket (OpenSSL has no other way of writing) cannot end the
+/// process: a blocked SIGPIPE stays with the thread that caused it.
 package enum LoopThread {
-    /// The system has no thread to give.
+    /// The system could not start a thread.
     package struct Refusal: Error {
         package let code: Int32
         package init(code: Int32) { self.code = code }
@@ -25,7 +25,8 @@ package enum LoopThread {
     }
 
     package static func start(_ run: @escaping @Sendable () -> Void) throws(Refusal) {
-        // Set in the creator, the mask holds from the thread's first instruction, and for the threads that it starts.
+        // Set in the creating thread, so that the mask applies from the thread's first instruction, and to the threads that it
+        // starts.
         var blocked = sigset_t()
         var previous = sigset_t()
         sigfillset(&blocked)

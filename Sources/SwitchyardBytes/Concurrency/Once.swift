@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Something that is done at most once, whoever comes first.
+/// An action that runs at most once.
 package final class Once: Sendable {
     private let action: Mutex<(@Sendable () -> Void)?>
 

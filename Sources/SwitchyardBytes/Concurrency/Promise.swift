@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A value that comes once, and that any number of tasks may wait for.
+/// A value that is set once, and for which any number of tasks can wait.
 package final class Promise<Value: Sendable>: Sendable {
     private struct State {
         var value: Value?
@@ -12,7 +12,7 @@ package final class Promise<Value: Sendable>: Sendable {
 
     package init() {}
 
-    /// Only the first value counts.
+    /// Sets the value; only the first one counts.
     package func resolve(_ value: Value) {
         let waiters = state.withLock { state -> [CheckedContinuation<Value?, Never>] in
             guard state.value == nil else { return [] }
@@ -23,10 +23,10 @@ package final class Promise<Value: Sendable>: Sendable {
         for waiter in waiters { waiter.resume(returning: value) }
     }
 
-    /// The value if it is there already.
+    /// The value, if it is set already.
     package var present: Value? { state.withLock { $0.value } }
 
-    /// The value; `nil` when the asking task is cancelled before it comes.
+    /// Waits for the value; `nil` if the waiting task is cancelled before.
     package var value: Value? {
         get async {
             let id = state.withLock { state in

@@ -1,9 +1,9 @@
 internal import Synchronization
 
-/// One running operation for many who want its result: a token refresh, a first load.
+/// One running operation with many waiting callers, such as a token refresh or a first load.
 ///
-/// Whoever asks while it runs waits for the same result. A cancelled waiter leaves alone; when the last one has left, the
-/// operation is cancelled. There is never more than one: what is asked after that starts when the cancelled one has ended.
+/// Callers during the operation wait for the same result. A cancelled caller stops waiting; when the last one has, the
+/// operation is cancelled. There is never more than one: the next operation starts when the cancelled one has ended.
 package final class SingleFlight<Value: Sendable, Failure: Error>: Sendable {
     private typealias Waiter = CheckedContinuation<Result<Value, Failure>, Never>
 
@@ -23,16 +23,16 @@ package final class SingleFlight<Value: Sendable, Failure: Error>: Sendable {
     private let state = Mutex(State())
     private let cancellation: @Sendable () -> Failure
 
-    /// - Parameter cancellation: what a waiter whose own task is cancelled throws.
+    /// - Parameter cancellation: The error for a caller whose own task is cancelled.
     package init(cancellation: @escaping @Sendable () -> Failure) { self.cancellation = cancellation }
 
     package var isRunning: Bool { state.withLock { $0.flight != nil } }
 
     package var waiterCount: Int { state.withLock { $0.flight?.waiters.count ?? 0 } }
 
-    /// The result of the running operation, or of `operation`, started for everybody.
+    /// The result of the running operation, or of `operation`, which is then started for all callers.
     ///
-    /// The operation runs in a task of its own, so that it outlives the one who asked first.
+    /// The operation runs in a separate task, so that it outlives its first caller.
     package func run(
         _ operation: @escaping @Sendable () async throws(Failure) -> Value
     ) async throws(Failure) -> Value {
@@ -52,7 +52,7 @@ package final class SingleFlight<Value: Sendable, Failure: Error>: Sendable {
         as id: Int, _ waiter: Waiter, _ operation: @escaping @Sendable () async throws(Failure) -> Value
     ) {
         let isWaiting = state.withLock { state in
-            // A cancellation before this line found nobody to remove; a later one waits for the lock and finds the waiter.
+            // An earlier cancellation found no waiter to remove; a later one waits for the lock and finds it.
             if Task.isCancelled { return false }
             if state.flight == nil { state.flight = start(operation, as: id, after: state.abandoned) }
             state.flight?.waiters[id] = waiter

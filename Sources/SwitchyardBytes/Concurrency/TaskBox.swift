@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Holds at most one running task; a new one cancels the one before, and after `cancel()` none can be put in.
+/// Holds at most one running task. A new task cancels the previous one, and after `cancel()` no more are accepted.
 package final class TaskBox: Sendable {
     private struct State {
         var task: Task<Void, Never>?

@@ -1,13 +1,13 @@
 import Synchronization
 
-/// Calls that run one after the other, in the order in which they were asked for: an actor lets others in while it waits.
+/// Runs calls one at a time and in order, which an actor does not do while a call is suspended.
 package final class Turns: Sendable {
     private let last = Mutex<Task<Void, Never>?>(nil)
 
     package init() {}
 
-    /// - Returns: What `body` made, once everything before it has ended. Cancelling the caller cancels `body`, which has its turn
-    ///   all the same.
+    /// - Returns: The result of `body`, which runs when everything before it has ended. Cancelling the caller cancels `body`,
+    ///   which still gets its turn.
     package func take<Answer: Sendable, Failure: Error>(
         _ body: @escaping @Sendable () async throws(Failure) -> Answer
     ) async throws(Failure) -> Answer {

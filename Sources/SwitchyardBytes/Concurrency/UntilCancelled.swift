@@ -1,4 +1,4 @@
-/// Waits until the task is cancelled, for whatever has nothing else to wait for. Costs no time and no thread.
+/// Waits until the task is cancelled, without using time or a thread.
 package func untilCancelled() async {
     let (events, continuation) = AsyncStream<Void>.makeStream()
     for await _ in events {}

@@ -1,4 +1,4 @@
-/// The alphabet of authenticator keys (RFC 4648, section 6), without padding.
+/// The encoding of authenticator keys (RFC 4648, section 6), without padding.
 package enum Base32 {
     private static let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".utf8)
 

@@ -1,7 +1,7 @@
-/// Base64 after RFC 4648, in both alphabets.
+/// Base64 according to RFC 4648, with both alphabets.
 ///
-/// Decoding is strict: no white space, no foreign letters, no bits left over that are not zero. So every text that is
-/// accepted is the only one for its bytes, up to padding.
+/// Decoding is strict: no white space, no other characters, no leftover bits that are not zero. So, apart from padding, each
+/// sequence of bytes has only one accepted text.
 package enum Base64 {
     package enum Alphabet: Sendable {
         case standard
@@ -12,11 +12,11 @@ package enum Base64 {
     package enum Padding: Sendable {
         case required
         case absent
-        /// Accepted when decoding; written when encoding.
+        /// Accepted when decoding, and written when encoding.
         case optional
     }
 
-    /// - Parameter padding: by default what each alphabet is used with: written in the standard one, left out in URLs.
+    /// - Parameter padding: By default, as usual for each alphabet: written in the standard one, omitted in URLs.
     package static func encode(
         _ bytes: some Collection<UInt8>, alphabet: Alphabet = .standard, padding: Padding? = nil
     ) -> String {
@@ -53,15 +53,15 @@ package enum Base64 {
         if isPadded { output.append(contentsOf: repeatElement(UInt8(ascii: "="), count: 3 - pending)) }
     }
 
-    /// The bytes of `text`, or `nil` when it is malformed.
+    /// The bytes of `text`, or `nil` if it is malformed.
     ///
-    /// - Parameter padding: by default required in the standard alphabet and optional in that for URLs.
+    /// - Parameter padding: By default, required for the standard alphabet and optional for URLs.
     package static func decode(
         _ text: some Collection<UInt8>, alphabet: Alphabet = .standard, padding: Padding? = nil
     ) -> [UInt8]? {
         let padding = padding ?? (alphabet == .standard ? .required : .optional)
         let values = alphabet == .standard ? standardValues : urlValues
-        // One piece of code for all, however the letters are held.
+        // A single implementation, however the text is stored.
         return text.withContiguousStorageIfAvailable { decode($0, values, padding) }
             ?? Array(text).withUnsafeBufferPointer { decode($0, values, padding) }
     }
@@ -122,7 +122,7 @@ package enum Base64 {
         Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789\(lastTwo)".utf8)
     }
 
-    /// For every byte its value as a letter, 255 for none.
+    /// The value of each byte as a digit, or 255 for none.
     private static func values(of letters: [UInt8]) -> [UInt8] {
         var values = [UInt8](repeating: 255, count: 256)
         for (value, letter) in letters.enumerated() { values[Int(letter)] = UInt8(value) }

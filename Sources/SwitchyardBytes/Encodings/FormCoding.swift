@@ -1,6 +1,6 @@
 /// `application/x-www-form-urlencoded`, as in form bodies and query strings.
 package enum FormCoding {
-    /// What a space becomes.
+    /// The encoding of a space.
     package enum Space: Sendable {
         /// `+`, as HTML forms do.
         case plus
@@ -21,9 +21,9 @@ package enum FormCoding {
         return String(decoding: output, as: UTF8.self)
     }
 
-    /// The pairs in their order; a name without `=` has an empty value, empty pairs are left out.
+    /// The pairs in order. A name without `=` has an empty value, and empty pairs are omitted.
     ///
-    /// - Returns: `nil` when a `%` is not followed by two hexadecimal digits or the text is not UTF-8.
+    /// - Returns: `nil` if a `%` is not followed by two hexadecimal digits or the text is not UTF-8.
     package static func decode(_ text: some StringProtocol) -> [(name: String, value: String)]? {
         var pairs: [(name: String, value: String)] = []
         for item in text.utf8.split(separator: UInt8(ascii: "&")) {
@@ -43,7 +43,7 @@ package enum FormCoding {
         for byte in text.utf8 {
             switch byte {
             case UInt8(ascii: " ") where space == .plus: output.append(UInt8(ascii: "+"))
-            // The form encoding codes the tilde, RFC 3986 does not; both read it either way.
+            // Form encoding escapes the tilde, unlike RFC 3986; both can read either.
             case _ where PercentCoding.isUnreserved(byte): output.append(byte)
             default: PercentCoding.appendCoded(byte, to: &output)
             }

@@ -1,6 +1,6 @@
 /// Bytes as hexadecimal digits.
 package enum Hex {
-    /// Two lower-case digits for each byte.
+    /// Two lower-case digits per byte.
     package static func encode(_ bytes: some Sequence<UInt8>) -> String {
         var digits: [UInt8] = []
         digits.reserveCapacity(bytes.underestimatedCount * 2)
@@ -11,7 +11,7 @@ package enum Hex {
         return String(decoding: digits, as: UTF8.self)
     }
 
-    /// The bytes of digits of either case; `nil` for an odd number of them and for anything else.
+    /// Decodes digits in either case; `nil` for an odd number of digits or any other character.
     package static func decode(_ text: some StringProtocol) -> [UInt8]? {
         guard text.utf8.count % 2 == 0 else { return nil }
         var bytes: [UInt8] = []
@@ -34,7 +34,7 @@ package enum Hex {
         }
     }
 
-    /// The letter of a value below sixteen.
+    /// The digit for a value below sixteen.
     package static func digit(_ value: UInt8, uppercase: Bool = false) -> UInt8 {
         value < 10
             ? UInt8(ascii: "0") + value : (uppercase ? UInt8(ascii: "A") : UInt8(ascii: "a")) + value - 10

@@ -1,23 +1,23 @@
-/// Percent-coding after RFC 3986.
+/// Percent-encoding according to RFC 3986.
 package enum PercentCoding {
-    /// Where in a URL a text goes: what need not be coded there.
+    /// The part of a URL for which a text is encoded.
     package enum Part: Sendable {
-        /// Only the unreserved letters stay: right everywhere.
+        /// Keeps only the unreserved characters, which is right everywhere.
         case strict
-        /// One segment of a path; a `/` inside is coded.
+        /// One segment of a path; a `/` is encoded.
         case pathSegment
-        /// A path of several segments; a `/` stays.
+        /// A path of several segments; a `/` is kept.
         case path
         /// A name or value in a query of the form `a=b&c=d`.
         case queryItem
-        /// A query that is already put together.
+        /// A complete query.
         case query
         case fragment
     }
 
-    /// The text with everything coded that may not stand in `part`; hexadecimal digits in upper case.
+    /// Encodes everything that is not allowed in `part`, with upper-case hexadecimal digits.
     ///
-    /// A `%` is coded too: coding twice shows.
+    /// A `%` is encoded, too, so encoding twice changes the text.
     package static func encode(_ text: some StringProtocol, as part: Part = .strict) -> String {
         var output: [UInt8] = []
         output.reserveCapacity(text.utf8.count + 16)
@@ -36,7 +36,7 @@ package enum PercentCoding {
         }
     }
 
-    /// The bytes behind a coded text; `nil` when a `%` is not followed by two hexadecimal digits.
+    /// The bytes of an encoded text; `nil` if a `%` is not followed by two hexadecimal digits.
     package static func decodeBytes(_ text: some StringProtocol) -> [UInt8]? {
         var output: [UInt8] = []
         output.reserveCapacity(text.utf8.count)
@@ -56,7 +56,7 @@ package enum PercentCoding {
         return output
     }
 
-    /// As `decodeBytes`, and `nil` also when the bytes are not UTF-8.
+    /// Like `decodeBytes`, but also `nil` if the bytes are not UTF-8.
     package static func decode(_ text: some StringProtocol) -> String? {
         decodeBytes(text).flatMap { String(validating: $0, as: UTF8.self) }
     }
@@ -78,7 +78,7 @@ package enum PercentCoding {
         }
     }
 
-    /// What may stand in a part besides the unreserved letters.
+    /// The characters allowed in a part besides the unreserved ones.
     private static func letters(of part: Part) -> ASCIISet {
         switch part {
         case .strict: ASCIISet()
@@ -92,11 +92,11 @@ package enum PercentCoding {
     private static let segment = ASCIISet("!$&'()*+,;=:@")
     private static let path = ASCIISet("!$&'()*+,;=:@/")
     private static let query = ASCIISet("!$&'()*+,;=:@/?")
-    // Without what separates items, and without `+`, which many servers read as a space.
+    // Without the separators of items, and without `+`, which many servers read as a space.
     private static let queryItem = ASCIISet("!$'()*,:@/?")
 }
 
-/// A set of ASCII letters in two words.
+/// A set of ASCII characters in two words.
 struct ASCIISet: Sendable {
     private var low: UInt64 = 0
     private var high: UInt64 = 0

@@ -1,6 +1,6 @@
-/// Well-formed UTF-8 after the table of the Unicode standard: shortest form, no surrogates, at most U+10FFFF.
+/// Validates UTF-8 according to the Unicode standard: shortest form, no surrogates, at most U+10FFFF.
 package enum UTF8Check {
-    /// Where the first malformed sequence begins; `nil` when there is none.
+    /// The start of the first malformed sequence; `nil` if there is none.
     package static func firstFlaw(in bytes: UnsafeBufferPointer<UInt8>) -> Int? {
         guard let base = bytes.baseAddress else { return nil }
         let count = bytes.count

@@ -1,5 +1,5 @@
 extension Collection<UInt8> {
-    /// Whether it is a page for people, which no service's interface writes: a proxy, a sign-in page of the network or a
-    /// mistyped address has answered.
+    /// Whether it is a web page, which no service's API returns: it comes from a proxy, a network's sign-in page or a wrong
+    /// address.
     package var isWebPage: Bool { first { $0 > 0x20 } == UInt8(ascii: "<") }
 }

@@ -8,13 +8,13 @@
     import Android
 #endif
 
-/// The system's lock on a file, which one holder has at a time, in this process or another. The system lets go of it with
-/// the process, however that ends.
+/// A system lock on a file, with one holder at a time across processes. The system releases it when the process ends in any
+/// way.
 package final class FileLock: Sendable {
     package enum Refusal: Error, Sendable, Hashable {
-        /// Somebody has it.
+        /// The lock is held already.
         case held
-        /// The file cannot be made or locked; with the system's error number.
+        /// The file cannot be created or locked; contains the system's error number.
         case unusable(Int32)
     }
 
@@ -23,13 +23,13 @@ package final class FileLock: Sendable {
     /// Takes the lock, or fails at once.
     ///
     /// - Parameters:
-    ///   - path: Made if it is not there, in a folder that is; readable by its owner only.
-    ///   - removesFile: Whether the file goes with the lock.
+    ///   - path: Created if missing, in an existing folder; readable by its owner only.
+    ///   - removesFile: Whether to remove the file when releasing the lock.
     package init(_ path: String, removesFile: Bool = false) throws(Refusal) {
         let descriptor = try FileLock.take(path)
         end = Once {
             if removesFile { unlink(path) }
-            // Not by closing alone: a process that is being started has a copy of the descriptor until its program runs.
+            // Closing alone is not enough: a process being started has a copy of the descriptor until its program runs.
             flock(descriptor, LOCK_UN)
             close(descriptor)
         }
@@ -45,7 +45,7 @@ package final class FileLock: Sendable {
                 if code == EINTR { continue }
                 throw code == EWOULDBLOCK ? .held : .unusable(code)
             }
-            // Whoever held it last may have removed the file since it was opened: a lock on that one keeps nobody out.
+            // The previous holder may have removed the file since it was opened; a lock on a removed file excludes no one.
             if isFile(descriptor, at: path) { return descriptor }
             close(descriptor)
         }
@@ -53,7 +53,7 @@ package final class FileLock: Sendable {
 
     package var isHeld: Bool { !end.hasRun }
 
-    /// Doing it twice is fine.
+    /// Releases the lock. Calling it twice is harmless.
     package func release() { end.run() }
 
     deinit { end.run() }

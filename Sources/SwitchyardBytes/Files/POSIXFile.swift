@@ -6,7 +6,7 @@
     package import Darwin
 #endif
 
-/// The few calls by which a small file is read and replaced, where their names hide behind those of methods.
+/// The few system calls for reading and replacing a small file, in a type where methods do not shadow their names.
 package enum POSIXFile {
     package struct Failure: Error, CustomStringConvertible {
         package let description: String
@@ -14,7 +14,7 @@ package enum POSIXFile {
         init(_ what: String, _ code: Int32) { description = "\(what) failed with error \(code)" }
     }
 
-    /// More than any session needs; whatever is larger is something else.
+    /// More than any session needs; anything larger is not one.
     private static let limit = 1 << 20
 
     /// - Returns: `nil` if there is no such file.
@@ -39,10 +39,11 @@ package enum POSIXFile {
         }
     }
 
-    /// Writes a new file beside the old one, for its owner only, and puts it in its place: readers see the one or the other.
+    /// Writes a new file next to the old one, readable by its owner only, and moves it into place: readers see one or the
+    /// other.
     ///
-    /// - Parameter outlastsPowerCut: Whether one must be there after a power cut too, for which the disk is waited for.
-    /// - Returns: What the system says about the new file.
+    /// - Parameter outlastsPowerCut: Whether one of them must exist after a power failure, which requires waiting for the disk.
+    /// - Returns: The system's information about the new file.
     @discardableResult
     package static func replace(
         _ path: String, with bytes: [UInt8], outlastsPowerCut: Bool = true
@@ -69,7 +70,7 @@ package enum POSIXFile {
 
     /// Renames a file so that nothing is lost.
     ///
-    /// - Returns: Its new name, without the folder.
+    /// - Returns: The new name, without the folder.
     package static func setAside(_ path: String, as suffix: String) throws(Failure) -> String {
         var number = 1
         while access("\(path).\(suffix)-\(number)", F_OK) == 0 { number += 1 }
@@ -101,7 +102,7 @@ package enum POSIXFile {
         }
     #endif
 
-    /// - Returns: The system's error, if there was one.
+    /// - Returns: The system's error, if any.
     package static func write(_ bytes: [UInt8], to descriptor: Int32) -> Int32? {
         bytes.withUnsafeBytes { buffer in
             var rest = buffer[...]
@@ -117,7 +118,7 @@ package enum POSIXFile {
         }
     }
 
-    /// Makes the new name outlast a power cut, where the file system can.
+    /// Makes a new name survive a power failure, if the file system supports that.
     package static func syncFolder(of path: String) {
         let folder = path.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
         let descriptor = open(folder.isEmpty ? "/" : folder, O_RDONLY | O_CLOEXEC)
@@ -126,10 +127,10 @@ package enum POSIXFile {
         close(descriptor)
     }
 
-    /// Has the disk itself keep what was written; on Darwin a plain synchronisation ends before that.
+    /// Waits until the disk itself has stored the data; on Darwin, a plain sync returns before that.
     package static func flush(_ descriptor: Int32) -> Bool {
         #if canImport(Darwin)
-            // Some file systems know the plain one only.
+            // Some file systems support only the plain sync.
             if fcntl(descriptor, F_FULLFSYNC) == 0 { return true }
         #endif
         return fsync(descriptor) == 0

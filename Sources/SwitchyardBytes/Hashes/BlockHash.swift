@@ -1,15 +1,15 @@
 import CSwitchyardChecksum
 
-/// A hash of the family of MD5 and SHA: 64-byte blocks mixed into a few words.
+/// A hash of the MD5 and SHA family, which mixes 64-byte blocks into a few words.
 package protocol BlockHashFunction: Sendable {
-    /// The words before the first block.
+    /// The initial words.
     static var start: [UInt32] { get }
     static var isBigEndian: Bool { get }
-    /// Mixes whole blocks into as many words as ``start`` has.
+    /// Mixes complete blocks into the words, of which there are as many as in ``start``.
     static func mix(_ words: inout [UInt32], _ blocks: UnsafePointer<UInt8>, _ count: Int)
 }
 
-/// RFC 1321. For checksums that protocols demand; it protects against nobody.
+/// RFC 1321. For checksums required by protocols; it does not protect against attackers.
 package enum MD5Function: BlockHashFunction {
     package static var start: [UInt32] { [0x6745_2301, 0xEFCD_AB89, 0x98BA_DCFE, 0x1032_5476] }
     package static var isBigEndian: Bool { false }
@@ -18,7 +18,7 @@ package enum MD5Function: BlockHashFunction {
     }
 }
 
-/// FIPS 180-4, section 6.1. For the WebSocket handshake and the like; not for anything that must resist forgery.
+/// FIPS 180-4, section 6.1. For the WebSocket handshake and similar uses; not for anything that must resist forgery.
 package enum SHA1Function: BlockHashFunction {
     package static var start: [UInt32] { [0x6745_2301, 0xEFCD_AB89, 0x98BA_DCFE, 0x1032_5476, 0xC3D2_E1F0] }
     package static var isBigEndian: Bool { true }
@@ -42,7 +42,7 @@ package typealias MD5 = BlockHash<MD5Function>
 package typealias SHA1 = BlockHash<SHA1Function>
 package typealias SHA256 = BlockHash<SHA256Function>
 
-/// An incremental hash: any number of updates, then the digest. A value: a copy goes on independently.
+/// An incremental hash: any number of updates, then the digest. A copy continues independently.
 package struct BlockHash<Function: BlockHashFunction>: Sendable {
     private var words = Function.start
     private var pending: [UInt8] = []

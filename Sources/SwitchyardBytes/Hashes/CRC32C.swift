@@ -1,18 +1,18 @@
 import CSwitchyardChecksum
 
-/// The Castagnoli checksum of RFC 3720: by the processor's own instruction, or sixteen bytes a step through tables.
+/// The Castagnoli checksum of RFC 3720, computed with the processor's instruction, or with tables at sixteen bytes per step.
 package struct CRC32C: Hashable, Sendable {
     private var state: UInt32 = .max
 
     package init() {}
 
-    /// Goes on behind bytes whose checksum was `value`.
+    /// Continues after bytes with the checksum `value`.
     package init(resuming value: UInt32) { state = ~value }
 
     /// The checksum of everything so far; updates may follow.
     package var value: UInt32 { ~state }
 
-    /// The four bytes as cloud storage services write them, most significant first.
+    /// The four bytes in the order used by cloud storage services, most significant first.
     package var bytes: [UInt8] { withUnsafeBytes(of: value.bigEndian) { Array($0) } }
 
     package static func checksum(of bytes: some Collection<UInt8>) -> UInt32 {
@@ -41,7 +41,7 @@ package struct CRC32C: Hashable, Sendable {
 
     private static let isInstruction = cchecksum_has_crc32c()
 
-    /// What a processor without the instruction does.
+    /// The implementation for processors without the instruction.
     package mutating func updateByTables(_ bytes: UnsafeRawBufferPointer) {
         state = Self.tables.withUnsafeBufferPointer { tables in
             var state = state
@@ -49,7 +49,7 @@ package struct CRC32C: Hashable, Sendable {
             while position + 16 <= bytes.count {
                 let first = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: position, as: UInt64.self))
                 let second = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: position + 8, as: UInt64.self))
-                // Two halves that do not wait for one another; only the first depends on what came before.
+                // Two independent halves; only the first one depends on earlier bytes.
                 let behind = Self.advanced(second, by: 0, tables)
                 state = Self.advanced(first ^ UInt64(state), by: 8, tables) ^ behind
                 position += 16
@@ -62,7 +62,7 @@ package struct CRC32C: Hashable, Sendable {
         }
     }
 
-    /// What eight bytes come to with `zeros` bytes behind them.
+    /// The effect of eight bytes followed by `zeros` bytes.
     @inline(__always)
     private static func advanced(_ word: UInt64, by zeros: Int, _ tables: UnsafeBufferPointer<UInt32>) -> UInt32 {
         func look(_ index: Int) -> UInt32 {
@@ -71,7 +71,7 @@ package struct CRC32C: Hashable, Sendable {
         return (look(0) ^ look(1)) ^ (look(2) ^ look(3)) ^ ((look(4) ^ look(5)) ^ (look(6) ^ look(7)))
     }
 
-    /// Table `k` advances a byte over `k` further zero bytes.
+    /// Table `k` advances a byte over `k` more zero bytes.
     private static let tables: [UInt32] = {
         var tables = (0..<256).map { (byte: UInt32) -> UInt32 in
             (0..<8).reduce(byte) { value, _ in value & 1 == 1 ? value &>> 1 ^ 0x82F6_3B78 : value &>> 1 }

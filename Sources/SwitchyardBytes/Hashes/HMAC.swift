@@ -1,7 +1,7 @@
 package typealias HMACSHA1 = HMAC<SHA1Function>
 package typealias HMACSHA256 = HMAC<SHA256Function>
 
-/// RFC 2104 over a hash with blocks of 64 bytes, incremental.
+/// Incremental HMAC (RFC 2104) with a hash that has 64-byte blocks.
 package struct HMAC<Function: BlockHashFunction>: Sendable {
     private var inner = BlockHash<Function>()
     private let outerKey: [UInt8]
@@ -28,7 +28,7 @@ package struct HMAC<Function: BlockHashFunction>: Sendable {
         return outer.digest()
     }
 
-    /// Compares in a time that depends on the lengths only, so that a forger learns nothing from it.
+    /// Compares in a time that depends only on the lengths, so that a forger learns nothing from it.
     package static func areEqual(_ a: some Collection<UInt8>, _ b: some Collection<UInt8>) -> Bool {
         areEqual(Array(a), Array(b))
     }

@@ -1,10 +1,10 @@
-/// The codes of authenticator apps (RFC 6238): six digits, a new one every thirty seconds.
+/// The codes of authenticator apps (RFC 6238): six digits, with a new code every thirty seconds.
 package enum OneTimeCode {
     package static let period: Int64 = 30
 
     package static func step(at seconds: Int64) -> Int64 { max(0, seconds) / period }
 
-    /// The time step whose code this is; the clocks of person and server may be one step apart.
+    /// The time step of a code; the clocks of user and server may differ by one step.
     package static func step(of code: String, key: [UInt8], at seconds: Int64) -> Int64? {
         let now = step(at: seconds)
         return (now - 1...now + 1).first { OneTimeCode.code(key: key, step: $0) == code }

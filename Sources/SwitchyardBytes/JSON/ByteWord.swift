@@ -1,4 +1,4 @@
-/// Eight bytes looked at together.
+/// Eight bytes examined together.
 ///
 /// Each test marks a matching byte in its highest bit. The subtraction may also mark bytes *above* a match, never below
 /// one, so the lowest mark is exact.
@@ -13,7 +13,7 @@ struct ByteWord {
         bits = UInt64(littleEndian: UnsafeRawPointer(pointer).loadUnaligned(as: UInt64.self))
     }
 
-    /// How many bytes come before the first `"`, `\` or control character: 8 when there is none.
+    /// The number of bytes before the first `"`, `\` or control character; 8 if there is none.
     @inline(__always)
     var firstQuoteBackslashOrControl: Int {
         let quote = bits ^ (Self.ones &* 0x22)

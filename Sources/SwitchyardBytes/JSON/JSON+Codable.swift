@@ -1,8 +1,8 @@
-/// So that a shape may have a member of any kind. `JSONBytesDecoder` and `JSONBytesEncoder` know this type; other coders
-/// are asked kind by kind, which is slow, and whose objects come in an order of their own.
+/// Allows a type to have a member of any kind. `JSONBytesDecoder` and `JSONBytesEncoder` handle this type specially; other
+/// coders are asked for each kind in turn, which is slow, and order the members of objects as they like.
 extension JSON: Codable {
     package init(from decoder: any Decoder) throws {
-        // A wrong guess makes a foreign decoder build an error: the likeliest kinds go first.
+        // A wrong guess makes other decoders create an error, so the most likely kinds come first.
         let value = try decoder.singleValueContainer()
         if value.decodeNil() {
             self = .null
@@ -45,7 +45,7 @@ extension JSON: Codable {
     }
 }
 
-/// A key that is whatever the text says, or a place in an array.
+/// A key with any text, or an index in an array.
 struct JSONKey: CodingKey {
     let stringValue: String
     let intValue: Int?

@@ -1,5 +1,5 @@
 extension JSON {
-    /// Parses one text, whole: white space may surround the value, nothing else.
+    /// Parses one complete text: only white space may surround the value.
     package init(parsing text: Span<UInt8>, options: JSONParsingOptions = .init()) throws(JSONError) {
         self = try text.withUnsafeBufferPointer { (bytes) throws(JSONError) in try JSON(bytes, options)
         }
@@ -10,7 +10,7 @@ extension JSON {
         }
     }
 
-    /// Parses any other collection of bytes (`Data`, a slice, a buffer, `String.utf8`), in place where its storage allows.
+    /// Parses any other collection of bytes (`Data`, a slice, a buffer, `String.utf8`), without a copy if its storage allows.
     package init(parsing text: some Collection<UInt8>, options: JSONParsingOptions = .init())
         throws(JSONError)
     {

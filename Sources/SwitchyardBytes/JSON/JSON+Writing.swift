@@ -1,8 +1,8 @@
-/// How JSON is laid out.
+/// Formatting options for JSON.
 package struct JSONWritingOptions: Hashable, Sendable {
-    /// Members in the order of their keys' bytes: the same value gives the same text.
+    /// Whether members are sorted by the bytes of their keys, so that equal values give equal texts.
     package var sortsKeys: Bool
-    /// Line breaks and two spaces for each level.
+    /// Whether to add line breaks and indent each level by two spaces.
     package var isPretty: Bool
 
     package init(sortsKeys: Bool = false, isPretty: Bool = false) {
@@ -12,7 +12,7 @@ package struct JSONWritingOptions: Hashable, Sendable {
 }
 
 extension JSON {
-    /// The text as UTF-8 bytes. A number that is not finite is written as `null`; JSON has no other word for it.
+    /// The text as UTF-8 bytes. A number that is not finite is written as `null`, since JSON cannot represent it.
     package func bytes(_ options: JSONWritingOptions = .init()) -> [UInt8] {
         var output: [UInt8] = []
         write(to: &output, options)
@@ -23,7 +23,7 @@ extension JSON {
         String(decoding: bytes(options), as: UTF8.self)
     }
 
-    /// Appends the text. Takes stack in proportion to the depth of the value.
+    /// Appends the text. Stack usage is proportional to the depth of the value.
     package func write(to output: inout [UInt8], _ options: JSONWritingOptions = .init()) {
         if options == JSONWritingOptions() {
             writeCompact(to: &output)

@@ -1,20 +1,20 @@
-/// One JSON value as it stands on the wire: members keep their order, and an integer that fits is exact.
+/// One JSON value as transferred: members keep their order, and an integer that fits is exact.
 ///
-/// The enum is not `indirect` on purpose: arrays and objects bring their own indirection, and boxing every value, `null`
-/// included, would cost a third of the parsing time.
+/// The enum is deliberately not `indirect`: arrays and objects have their own indirection, and boxing every value, even `null`,
+/// would cost a third of the parsing time.
 package enum JSON: Hashable, Sendable {
     case null
     case bool(Bool)
-    /// A number written without fraction and exponent that fits; every other number is a `number`.
+    /// A number without fraction and exponent that fits; all others are a `number`.
     case integer(Int64)
-    /// Not finite only when built in code; such a value is written as `null`.
+    /// Not finite only if created in code; such a value is written as `null`.
     case number(Double)
     case string(String)
     case array([JSON])
     case object(JSONObject)
 }
 
-// MARK: - Looking inside
+// MARK: - Reading
 
 extension JSON {
     package var isNull: Bool { self == .null }
@@ -23,7 +23,7 @@ extension JSON {
         if case .bool(let value) = self { value } else { nil }
     }
 
-    /// The value as an integer: also of `1.0` and `1e3`, not of `1.5`.
+    /// The value as an integer, also for `1.0` and `1e3`, but not for `1.5`.
     package var int64: Int64? {
         switch self {
         case .integer(let value): value
@@ -32,10 +32,10 @@ extension JSON {
         }
     }
 
-    /// As `int64`, absent where it does not fit.
+    /// Like `int64`; `nil` if it does not fit.
     package var int: Int? { int64.flatMap(Int.init(exactly:)) }
 
-    /// The value of either kind of number; an integer beyond 2⁵³ is rounded.
+    /// The value of either kind of number; an integer above 2⁵³ is rounded.
     package var double: Double? {
         switch self {
         case .integer(let value): Double(value)
@@ -56,10 +56,10 @@ extension JSON {
         if case .object(let value) = self { value } else { nil }
     }
 
-    /// The member of an object; absent also when this is no object. Cost: linear in the number of members.
+    /// The member of an object; `nil` if this is not an object. Cost: linear in the number of members.
     package subscript(key: String) -> JSON? { object?[key] }
 
-    /// The element of an array; absent beyond its end and when this is no array.
+    /// The element of an array; `nil` beyond its end, and if this is not an array.
     package subscript(index: Int) -> JSON? {
         guard case .array(let elements) = self, elements.indices.contains(index) else { return nil }
         return elements[index]
@@ -76,7 +76,7 @@ extension JSON: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Express
     package init(floatLiteral value: Double) { self = .number(value) }
     package init(booleanLiteral value: Bool) { self = .bool(value) }
     package init(arrayLiteral elements: JSON...) { self = .array(elements) }
-    /// A key given twice keeps its last value.
+    /// For a duplicate key, the last value is used.
     package init(dictionaryLiteral elements: (String, JSON)...) {
         self = .object(JSONObject(elements.map { (key: $0.0, value: $0.1) }))
     }

@@ -1,9 +1,9 @@
-/// Builds the value. Elements and members of all open containers stand on two stacks, and a container that closes moves
-/// its own into an array of exactly the right size: no growing, no copying, no slack.
+/// Builds the value. Two stacks hold the elements and members of all open containers; a container that closes moves its part
+/// into an array of exactly the right size, without growing, copying or unused space.
 struct JSONBuilder: JSONVisitor, ~Copyable {
     private struct Container {
         let isObject: Bool
-        /// Where its part of the stack begins.
+        /// The start of its part of the stack.
         let start: Int
         var keys = RepeatedKeyFilter()
         var hasRepeatedKeys = false
@@ -11,7 +11,7 @@ struct JSONBuilder: JSONVisitor, ~Copyable {
 
     private let duplicateKeys: JSONParsingOptions.DuplicateKeys
     private var values = MoveStack<JSON>()
-    /// The last member of an open object holds `null` until its value is there.
+    /// The last member of an open object is `null` until its value is known.
     private var members = MoveStack<JSONObject.Member>()
     private var container = Container(isObject: false, start: 0)
     private var enclosing: [Container] = []
@@ -24,7 +24,7 @@ struct JSONBuilder: JSONVisitor, ~Copyable {
         enclosing.reserveCapacity(16)
     }
 
-    /// The value of a walk that did not throw.
+    /// The value, after a walk that did not throw.
     consuming func finish() -> JSON { values.last }
 
     @inline(__always)

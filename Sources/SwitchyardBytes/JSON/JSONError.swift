@@ -1,4 +1,4 @@
-/// Why bytes are not acceptable JSON. Holds where, never what: the text may be somebody's document.
+/// Why bytes are not valid JSON. Contains the position, but never the content, which may be a user's document.
 package struct JSONError: Error, Hashable, CustomStringConvertible {
     package enum Reason: String, Hashable, Sendable {
         case unexpectedEnd = "the text ends too early"
@@ -16,7 +16,7 @@ package struct JSONError: Error, Hashable, CustomStringConvertible {
     }
 
     package let reason: Reason
-    /// The number of bytes before the place, counted from the start of the text or of the stream.
+    /// The number of bytes before the error, counted from the start of the text or stream.
     package let offset: Int
 
     package init(_ reason: Reason, at offset: Int) {

@@ -1,8 +1,8 @@
-/// The escape sequences of JSON strings: checked by the walker, resolved when a string is built.
+/// The escape sequences of JSON strings: validated by the walker, resolved when a string is created.
 enum JSONEscapes {
-    /// Checks the sequence whose backslash is at `position`, a whole surrogate pair if it is one.
+    /// Validates the sequence whose backslash is at `position`, or a whole surrogate pair.
     ///
-    /// - Returns: the position behind it.
+    /// - Returns: The position after it.
     static func check(
         _ base: UnsafePointer<UInt8>, _ count: Int, at position: Int,
         lone: JSONParsingOptions.LoneSurrogates
@@ -30,9 +30,9 @@ enum JSONEscapes {
         return position + 6
     }
 
-    /// The text of `bytes`, whose escapes have been checked. A lone surrogate becomes U+FFFD.
+    /// The text of `bytes`, whose escapes are already validated. A lone surrogate becomes U+FFFD.
     static func unescaped(_ bytes: UnsafeBufferPointer<UInt8>) -> String {
-        // No sequence is longer resolved than written.
+        // Resolving never makes a sequence longer.
         String(unsafeUninitializedCapacity: bytes.count) { output in
             guard let base = bytes.baseAddress else { return 0 }
             var written = 0
@@ -73,7 +73,7 @@ enum JSONEscapes {
         }
     }
 
-    /// The scalar of a `\u` sequence and the number of bytes that write it.
+    /// The scalar of a `\u` sequence and the number of bytes of its encoding.
     private static func scalar(
         _ base: UnsafePointer<UInt8>, _ count: Int, at position: Int
     ) -> (Unicode.Scalar, Int) {

@@ -1,6 +1,6 @@
-/// From number literals to values.
+/// Converts number literals to values.
 extension JSONNumberToken {
-    /// The exact integer, when the literal is one that fits. `-0` is none: only a `Double` keeps its sign.
+    /// The exact integer, if the literal is one that fits. `-0` is not, since only a `Double` keeps its sign.
     @inline(__always)
     var int64: Int64? {
         guard isInteger, let mantissa else { return nil }
@@ -14,7 +14,7 @@ extension JSONNumberToken {
         mantissa == Int64.min.magnitude ? Int64.min : nil
     }
 
-    /// The exact integer, also of literals like `1.0` and `1e3`, when the type has it.
+    /// The exact integer, also for literals like `1.0` and `1e3`, if the type can represent it.
     @inline(__always)
     func integer<T: FixedWidthInteger>(as type: T.Type) -> T? {
         guard isInteger else { return double.flatMap(T.init(exactly:)) }
@@ -23,10 +23,10 @@ extension JSONNumberToken {
         return mantissa == 0 ? 0 : T(exactly: -Int128(mantissa))
     }
 
-    /// The nearest `Double`; `nil` when the number is too large for any.
+    /// The nearest `Double`; `nil` if the number is too large.
     @inline(__always)
     var double: Double? {
-        // Both factors are exact here, so the one operation rounds once, correctly.
+        // Both factors are exact here, so the single operation rounds once, correctly.
         if let mantissa, mantissa < 1 << 53, abs(exponent) <= 22 {
             let power = Self.exactPowers[abs(exponent)]
             let magnitude = exponent < 0 ? Double(mantissa) / power : Double(mantissa) * power

@@ -1,7 +1,7 @@
-/// The members of a JSON object, in the order in which they were written; no two have the same key.
+/// The members of a JSON object in their original order, with unique keys.
 ///
-/// Keys are told apart by their bytes, as JSON does, not by what they look like. Look-up is linear: wire objects are small,
-/// and hashing every one of them costs half of the parsing time. Who needs many look-ups builds a dictionary.
+/// Keys are compared by their bytes, as in JSON, not by canonical equivalence. Lookup is linear: objects are usually small, and
+/// hashing all keys would cost half of the parsing time. For many lookups, build a dictionary.
 package struct JSONObject: Hashable, Sendable {
     package struct Member: Hashable, Sendable {
         package let key: String
@@ -17,7 +17,7 @@ package struct JSONObject: Hashable, Sendable {
 
     package init() { members = [] }
 
-    /// Of a key that occurs twice the last value is kept, at the place of the first.
+    /// For a duplicate key, the last value is used, at the position of the first.
     package init(_ pairs: some Sequence<(key: String, value: JSON)>) {
         members = []
         members.reserveCapacity(pairs.underestimatedCount)
@@ -32,10 +32,10 @@ package struct JSONObject: Hashable, Sendable {
         }
     }
 
-    /// For the parser and for encoders, which have made sure that the keys differ.
+    /// For the parser and for encoders, which have ensured that the keys differ.
     package init(distinct members: [Member]) { self.members = members }
 
-    /// Setting `nil` removes the member; a new key goes to the end.
+    /// Setting `nil` removes the member; a new key is added at the end.
     package subscript(key: String) -> JSON? {
         get { place(of: key).map { members[$0].value } }
         set {
@@ -70,7 +70,7 @@ extension JSONObject: ExpressibleByDictionaryLiteral {
     }
 }
 
-/// A key that is equal only to the same bytes: `String` takes a composed and a decomposed é for one.
+/// A key compared by its bytes: `String` considers a composed and a decomposed é equal.
 struct ExactKey: Hashable {
     let key: String
 
@@ -84,7 +84,7 @@ struct ExactKey: Hashable {
     }
 
     static func areEqual(_ a: String, _ b: String) -> Bool {
-        // Different strings have different bytes, and finding that out is a comparison of two words for short ones.
+        // Unequal strings have different bytes, and for short ones this comparison takes only two words.
         a.utf8.count == b.utf8.count && a == b && a.utf8.elementsEqual(b.utf8)
     }
 }

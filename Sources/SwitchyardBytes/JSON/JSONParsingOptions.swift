@@ -1,15 +1,15 @@
-/// What a parser does where RFC 8259 leaves the choice; the defaults refuse everything doubtful.
+/// How to parse what RFC 8259 leaves open; the defaults refuse everything ambiguous.
 package struct JSONParsingOptions: Hashable, Sendable {
     package enum DuplicateKeys: Hashable, Sendable { case refuse, keepFirst, keepLast }
     package enum LoneSurrogates: Hashable, Sendable {
         case refuse
-        /// Each becomes U+FFFD.
+        /// Each one becomes U+FFFD.
         case replace
     }
 
     package var duplicateKeys: DuplicateKeys
     package var loneSurrogates: LoneSurrogates
-    /// How many arrays and objects may be open at once.
+    /// The maximum number of nested arrays and objects.
     package var maximumDepth: Int
 
     package init(

@@ -1,16 +1,16 @@
-/// Reads JSON that arrives in pieces, cut anywhere: append what has come, take what is complete.
+/// Parses JSON from chunks of any size: append what has arrived, then take the complete values.
 ///
 ///     stream.append(chunk)
 ///     while let element = try stream.next() { … }
 ///
-/// At the end of the input call `finish` and take what `next` still gives: only then is a number at the end known to be
-/// whole, and a text that was cut off throws. A value is looked at twice, once for its end and once by the parser, so a
-/// flaw inside is found when its last byte is there. After an error every call throws it again.
+/// At the end of the input, call `finish` and take the remaining values: only then is a number at the end known to be complete,
+/// and a truncated text throws. Each value is scanned for its end first and then parsed, so an error inside is found once its
+/// last byte has arrived. After an error, every call throws it again.
 package struct JSONStream: Sendable {
     package enum Shape: Hashable, Sendable {
-        /// The text is one array; each of its elements is given as soon as it is complete.
+        /// The text is one array, whose elements are returned as soon as they are complete.
         case elements
-        /// Values one after the other, white space allowed between them.
+        /// Consecutive values, optionally with white space between them.
         case values
         /// One value and nothing after it.
         case document
@@ -31,7 +31,7 @@ package struct JSONStream: Sendable {
     private let maximumLength: Int
 
     private var buffer: [UInt8] = []
-    /// How many bytes were dropped from the front of the buffer.
+    /// The number of bytes removed from the front of the buffer.
     private var dropped = 0
     private var position = 0
     private var place: Place
@@ -39,12 +39,12 @@ package struct JSONStream: Sendable {
     private var isFinished = false
     private var failure: JSONError?
 
-    /// - Parameter maximumLength: the bytes that one value may have; a longer one throws before it is complete.
+    /// - Parameter maximumLength: The maximum size of one value in bytes; a longer one throws before it is complete.
     package init(_ shape: Shape, options: JSONParsingOptions = .init(), maximumLength: Int = 64 << 20) {
         self.shape = shape
         self.maximumLength = maximumLength
         var options = options
-        // The array around the elements is a level, too.
+        // The enclosing array is a level, too.
         if shape == .elements { options.maximumDepth -= 1 }
         self.options = options
         place = shape == .elements ? .beforeArray : .beforeValue
@@ -52,7 +52,7 @@ package struct JSONStream: Sendable {
 
     package mutating func append(_ chunk: some Collection<UInt8>) {
         guard failure == nil else { return }
-        // Values in progress move to the front, but only when that drops more than it moves.
+        // Moves values in progress to the front, but only if that removes more bytes than it moves.
         let keep = place == .inValue ? scan.start : position
         if keep > buffer.count - keep {
             buffer.removeFirst(keep)
@@ -63,10 +63,10 @@ package struct JSONStream: Sendable {
         buffer.append(contentsOf: chunk)
     }
 
-    /// Says that nothing more will come.
+    /// Marks the end of the input.
     package mutating func finish() { isFinished = true }
 
-    /// The next complete value; `nil` when more bytes are needed or, after `finish`, when there is no further value.
+    /// The next complete value; `nil` if more bytes are needed or, after `finish`, if there are no more values.
     package mutating func next() throws(JSONError) -> JSON? {
         guard let range = try nextRange() else { return nil }
         let offset = dropped + range.lowerBound
@@ -76,13 +76,13 @@ package struct JSONStream: Sendable {
                 try JSON(UnsafeBufferPointer(rebasing: bytes[range]), options)
             }
         } catch {
-            // What ends or begins too early for the value alone is a wrong byte in the whole.
+            // An unexpected end or start within the value is a wrong byte in the whole text.
             let isWrongByte = error.reason == .trailingBytes || error.reason == .unexpectedEnd && isFollowed
             throw fail(JSONError(isWrongByte ? .unexpectedByte : error.reason, at: offset + error.offset))
         }
     }
 
-    /// As `next`, without parsing: the value's bytes, of which only the end has been made out.
+    /// Like `next`, but returns the value's bytes unparsed: only the end has been found.
     package mutating func nextBytes() throws(JSONError) -> [UInt8]? {
         try nextRange().map { Array(buffer[$0]) }
     }
@@ -163,12 +163,12 @@ package struct JSONStream: Sendable {
     private func error(_ reason: JSONError.Reason) -> JSONError { JSONError(reason, at: dropped + position) }
 }
 
-/// Finds the end of one value, a few bytes at a time, without understanding what is between.
+/// Finds the end of one value, a few bytes at a time, without parsing its contents.
 struct JSONValueScan: Sendable {
     enum Kind: Hashable, Sendable {
         case container
         case string
-        /// A number or a literal: ends before whatever cannot belong to it.
+        /// A number or a literal, which ends before any other character.
         case word
 
         init?(first byte: UInt8) {
@@ -197,7 +197,7 @@ struct JSONValueScan: Sendable {
         self.kind = kind
     }
 
-    /// Moves `position` on to the end of the value, or of the bytes. Whether the value is complete.
+    /// Advances `position` to the end of the value or of the bytes, and returns whether the value is complete.
     mutating func advance(_ position: inout Int, in bytes: UnsafeBufferPointer<UInt8>, maximumDepth: Int) -> Bool {
         guard let base = bytes.baseAddress else { return false }
         while position < bytes.count {
@@ -230,7 +230,7 @@ struct JSONValueScan: Sendable {
         return false
     }
 
-    /// Inside a string: moves on to its end or that of the bytes. Whether the string has ended.
+    /// Advances to the end of a string or of the bytes, and returns whether the string has ended.
     private mutating func passString(_ position: inout Int, _ base: UnsafePointer<UInt8>, _ count: Int) -> Bool {
         while position < count {
             if isEscaped {
@@ -257,7 +257,7 @@ struct JSONValueScan: Sendable {
         return false
     }
 
-    /// Letters, digits, signs and the point: too many for a value, which the parser then says.
+    /// Letters, digits, signs and the decimal point: more than a value allows, which the parser then reports.
     private static func belongsToWord(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),

@@ -1,12 +1,12 @@
-/// Appends the pieces of a JSON text, for whoever writes one by hand.
+/// Appends parts of a JSON text, for code that writes one directly.
 package enum JSONText {
-    /// A string literal, quotation marks included. Escapes only what RFC 8259 demands.
+    /// A string literal with quotation marks. Escapes only what RFC 8259 requires.
     package static func append(_ text: String, to output: inout [UInt8]) {
         var text = text
         text.withUTF8 { append(utf8: $0, to: &output) }
     }
 
-    /// As `append(_:to:)`, for bytes that are known to be valid UTF-8.
+    /// Like `append(_:to:)`, for bytes known to be valid UTF-8.
     static func append(utf8 bytes: UnsafeBufferPointer<UInt8>, to output: inout [UInt8]) {
         output.append(UInt8(ascii: "\""))
         if let base = bytes.baseAddress {
@@ -48,7 +48,7 @@ package enum JSONText {
         output.append(UInt8(ascii: "\""))
     }
 
-    /// The shortest text that reads back as the same `Double`, with a fraction or an exponent; `null` when not finite.
+    /// The shortest text that reads back as the same `Double`, with a fraction or an exponent; `null` if not finite.
     package static func append(_ value: Double, to output: inout [UInt8]) {
         if value.isFinite {
             output.append(contentsOf: value.description.utf8)

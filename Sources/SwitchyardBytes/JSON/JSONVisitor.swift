@@ -1,5 +1,5 @@
-/// What the grammar tells as it walks through a text. A visitor never sees malformed input: strings are valid UTF-8 with
-/// valid escapes, numbers are well formed, and every `begin` has its `end` unless the walk throws.
+/// The callbacks of the walker. A visitor never gets malformed input: strings are valid UTF-8 with valid escapes, numbers are
+/// well-formed, and each `begin` has its `end` unless the walk throws.
 protocol JSONVisitor: ~Copyable {
     mutating func null(at offset: Int)
     mutating func bool(_ value: Bool, at offset: Int)
@@ -12,10 +12,10 @@ protocol JSONVisitor: ~Copyable {
     mutating func endObject(at offset: Int)
 }
 
-/// The inside of a string literal. The bytes are borrowed from the text and live as long as the walk.
+/// The contents of a string literal. The bytes are borrowed from the text and valid during the walk.
 struct JSONStringToken {
     let bytes: UnsafeBufferPointer<UInt8>
-    /// Where `bytes` begins in the text, one after the quotation mark.
+    /// The offset of `bytes` in the text, one after the quotation mark.
     let offset: Int
     let hasEscapes: Bool
 
@@ -25,15 +25,15 @@ struct JSONStringToken {
     }
 }
 
-/// A number literal, its digits already gathered.
+/// A number literal with its digits already parsed.
 struct JSONNumberToken {
     let bytes: UnsafeBufferPointer<UInt8>
     let offset: Int
     let isNegative: Bool
-    /// Neither fraction nor exponent.
+    /// Whether there is neither a fraction nor an exponent.
     let isInteger: Bool
-    /// The first nineteen significant digits; `nil` when there are more, so that the literal itself decides.
+    /// The first nineteen significant digits; `nil` if there are more, so that the literal itself must be used.
     let mantissa: UInt64?
-    /// The power of ten that belongs to `mantissa`.
+    /// The power of ten for `mantissa`.
     let exponent: Int
 }

@@ -1,14 +1,14 @@
-/// The grammar of RFC 8259, once, for everything that reads JSON.
+/// The grammar of RFC 8259, used by everything that reads JSON.
 ///
-/// Works without recursion, so depth costs a bit of heap and not stack. Unsafe only in that it reads through a pointer:
-/// every read is preceded by a comparison with `count`, and the pointer never leaves the call of `walk`.
+/// It works without recursion, so depth costs some heap but no stack. The only unsafe part is reading through a pointer: each
+/// read is preceded by a comparison with `count`, and the pointer never leaves the call of `walk`.
 struct JSONWalker {
     private let base: UnsafePointer<UInt8>
     private let count: Int
     private let options: JSONParsingOptions
     private var position = 0
 
-    /// Walks through the one value that `text` must be, white space around it allowed.
+    /// Walks through the single value in `text`, which may be surrounded by white space.
     static func walk(
         _ text: UnsafeBufferPointer<UInt8>, _ options: JSONParsingOptions,
         telling visitor: inout some JSONVisitor & ~Copyable
@@ -18,7 +18,7 @@ struct JSONWalker {
         try walker.walk(&visitor)
     }
 
-    /// The one number that `literal` is; it has been checked before.
+    /// The number in `literal`, which is already validated.
     static func number(in literal: UnsafeBufferPointer<UInt8>) -> JSONNumberToken? {
         guard let base = literal.baseAddress else { return nil }
         var walker = JSONWalker(base: base, count: literal.count, options: JSONParsingOptions())
@@ -32,7 +32,7 @@ struct JSONWalker {
     }
 
     private mutating func walk(_ visitor: inout some JSONVisitor & ~Copyable) throws(JSONError) {
-        // For every open container but the innermost, whether it is an object.
+        // For each open container but the innermost, whether it is an object.
         var enclosing: [Bool] = []
         enclosing.reserveCapacity(16)
         var isInObject = false
@@ -84,7 +84,7 @@ struct JSONWalker {
                 throw JSONError(.unexpectedByte, at: position)
             }
 
-            // A value is complete: go on in its container, or close containers until one goes on.
+            // A value is complete: continue in its container, or close containers until one continues.
             while depth > 0 {
                 let next = try peekAfterSpace()
                 if next == UInt8(ascii: ",") {
@@ -149,7 +149,7 @@ struct JSONWalker {
         }
     }
 
-    /// From the opening quotation mark to behind the closing one.
+    /// From the opening quotation mark to after the closing one.
     @inline(__always)
     private mutating func scanString() throws(JSONError) -> JSONStringToken {
         let start = position + 1
@@ -157,7 +157,7 @@ struct JSONWalker {
         var hasEscapes = false
         var isASCII = true
         while true {
-            // Eight bytes at a time up to the first that needs a look.
+            // Eight bytes at a time, up to the first one that needs attention.
             while position + 8 <= count {
                 let word = ByteWord(loading: base + position)
                 let stops = word.firstQuoteBackslashOrControl
@@ -236,7 +236,7 @@ struct JSONWalker {
         let start = position
         var exponent = 0
         while position < count, let digit = Self.digit(base[position]) {
-            // Beyond that only the sign matters.
+            // Above this, only the sign matters.
             if exponent < 1_000_000 { exponent = exponent * 10 + Int(digit) }
             position += 1
         }
@@ -255,13 +255,13 @@ struct JSONWalker {
     }
 }
 
-/// The significant digits of a number literal, as long as they fit.
+/// The significant digits of a number literal, as far as they fit.
 private struct JSONDigits {
     private var value: UInt64 = 0
     private var significant = 0
     var exponent = 0
 
-    /// `nil` when there were more digits than a word holds.
+    /// `nil` if there are more digits than a word can hold.
     var mantissa: UInt64? { significant <= 19 ? value : nil }
 
     @inline(__always)

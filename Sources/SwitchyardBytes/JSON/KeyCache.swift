@@ -1,5 +1,5 @@
-/// The strings of keys met lately: the objects of one text mostly share theirs, and comparing a few bytes is cheaper than
-/// building a string, which for a long key also needs memory.
+/// Recently used key strings: the objects of one text usually share their keys, and comparing a few bytes is cheaper than
+/// creating a string, which for a long key also allocates memory.
 struct KeyCache {
     private var keys = [String](repeating: "", count: Self.size)
     private static let size = 128
@@ -16,7 +16,7 @@ struct KeyCache {
 }
 
 extension JSONStringToken {
-    /// Different for most keys that differ, and cheap.
+    /// A cheap hash, which differs for most different keys.
     @inline(__always)
     var mixture: Int {
         let count = bytes.count

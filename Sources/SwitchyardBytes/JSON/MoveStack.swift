@@ -1,4 +1,4 @@
-/// A stack whose top part can be moved out as an array, without a reference count touched.
+/// A stack whose top part can be moved out as an array, without reference counting.
 ///
 /// Unsafe inside, with one invariant: exactly the first `count` places of `storage` are initialized.
 struct MoveStack<Element>: ~Copyable {
@@ -43,13 +43,13 @@ struct MoveStack<Element>: ~Copyable {
         }
     }
 
-    /// Removes the elements from `start` on and hands them over in order.
+    /// Removes the elements from `start` on and returns them in order.
     mutating func pop(from start: Int) -> [Element] {
         precondition(start >= 0 && start <= count)
         let removed = count - start
         count = start
         let source = storage + start
-        // A literal's storage is known when compiling; any other array looks its type up while running.
+        // The type of a literal's storage is known at compile time; other arrays look it up at run time.
         switch removed {
         case 0: return []
         case 1: return [source.move()]

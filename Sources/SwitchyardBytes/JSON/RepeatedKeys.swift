@@ -1,13 +1,13 @@
-/// Tells in a few instructions that a key is new to its object, which is nearly always so.
+/// Detects in a few instructions that a key is new to its object, as is nearly always the case.
 ///
-/// One bit for each mixture of length and outer letters met so far. Only where a bit is met again are keys compared.
+/// There is one bit for each combination of length and outer characters. Keys are compared only if their bit is set already.
 struct RepeatedKeyFilter {
     private var met: UInt64 = 0
 
-    /// Notes the key. `false` means that no key before was the same.
+    /// Records the key. Returns `false` if no earlier key was the same.
     @inline(__always)
     mutating func mayRepeat(_ token: JSONStringToken) -> Bool {
-        // Written with escapes, a key does not show its letters: from then on every key is compared.
+        // A key with escapes does not show its characters, so from then on every key is compared.
         if token.hasEscapes {
             met = .max
             return true
@@ -18,13 +18,13 @@ struct RepeatedKeyFilter {
     }
 }
 
-/// The keys of an object with so many members that comparing one by one would give a hostile text quadratic time.
+/// The keys of an object with many members, where comparing one by one would allow an attacker to cause quadratic time.
 struct KnownKeys {
     static let linearLimit = 32
     private var keys: Set<ExactKey> = []
     private var count = 0
 
-    /// Whether one of the members from `start` on has that key; they are those of the last call and perhaps more.
+    /// Whether one of the members from `start` on has that key. The members include those of the last call.
     mutating func contains(_ key: String, among members: borrowing MoveStack<JSONObject.Member>, from start: Int)
         -> Bool
     {

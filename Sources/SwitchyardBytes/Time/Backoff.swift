@@ -1,16 +1,16 @@
-/// How long to wait before the next attempt: exponential, with jitter. A pure machine; time and chance come from outside.
+/// Computes the delay before the next attempt: exponential, with jitter. Pure: time and randomness are passed in.
 ///
-/// Ask `next` once for each attempt. A delay counts from the *start* of the attempt before, so an attempt that itself
-/// took long is followed by a shorter wait.
+/// Call `next` once per attempt. A delay counts from the *start* of the previous attempt, so a long attempt is followed by a
+/// shorter wait.
 package struct Backoff: Hashable, Sendable {
     package struct Policy: Hashable, Sendable {
         package var initial: Duration
         package var factor: Double
-        /// Bounds the base; jitter comes on top.
+        /// The maximum of the base; jitter is added.
         package var maximum: Duration
-        /// The share of the base by which a delay may differ either way.
+        /// The fraction of the base by which a delay may differ in either direction.
         package var jitter: Double
-        /// Whether the first delay after a reset is none.
+        /// Whether there is no delay before the first attempt after a reset.
         package var isFirstImmediate: Bool
 
         package init(
@@ -26,20 +26,20 @@ package struct Backoff: Hashable, Sendable {
     }
 
     package let policy: Policy
-    /// What the next delay is made of, before jitter; zero when it is immediate.
+    /// The base of the next delay, before jitter; zero if it is immediate.
     package private(set) var base: Duration
     private var lastAttempt: ContinuousClock.Instant
 
-    /// - Parameter now: stands for the start of the attempt before the first delay.
+    /// - Parameter now: Counts as the start of the attempt before the first delay.
     package init(_ policy: Policy = Policy(), now: ContinuousClock.Instant) {
         self.policy = policy
         base = policy.isFirstImmediate ? .zero : min(policy.initial, policy.maximum)
         lastAttempt = now
     }
 
-    /// The wait from `now` until the next attempt may start, which the machine takes to happen then.
+    /// The wait from `now` until the next attempt, which is assumed to start then.
     ///
-    /// - Parameter minimum: a server's own wish (`RetryAfter`), which counts from now.
+    /// - Parameter minimum: A delay requested by the server (`RetryAfter`), counted from now.
     package mutating func next(
         now: ContinuousClock.Instant, atLeast minimum: Duration? = nil,
         using generator: inout some RandomNumberGenerator
@@ -52,11 +52,11 @@ package struct Backoff: Hashable, Sendable {
         return delay
     }
 
-    /// After a success: the next failure starts from the beginning.
+    /// Call this after a success: the next failure starts over.
     package mutating func reset() {
         base = policy.isFirstImmediate ? .zero : min(policy.initial, policy.maximum)
     }
 
-    /// After a refusal for overload: the next delay is one of the longest.
+    /// Call this after a refusal due to overload: the next delay is one of the longest.
     package mutating func jumpToMaximum() { base = policy.maximum }
 }

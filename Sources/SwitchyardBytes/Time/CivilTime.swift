@@ -1,4 +1,4 @@
-/// A moment of the proleptic Gregorian calendar in UTC, without leap seconds, as the wire formats spell it.
+/// A time in the proleptic Gregorian calendar in UTC, without leap seconds, as in wire formats.
 struct CivilTime: Hashable, Sendable {
     var year: Int
     var month: Int
@@ -7,7 +7,7 @@ struct CivilTime: Hashable, Sendable {
     var minute = 0
     var second = 0
 
-    /// `nil` when the calendar has no such day or the clock no such time. The sixtieth second is the next minute's first.
+    /// `nil` if there is no such day or time. Second 60 is the first second of the next minute.
     var unixSeconds: Int64? {
         guard (1...12).contains(month), day >= 1, day <= Self.days(in: month, of: year), (0...23).contains(hour),
             (0...59).contains(minute), (0...60).contains(second)
@@ -22,7 +22,7 @@ struct CivilTime: Hashable, Sendable {
 
     init(unixSeconds: Int64) {
         let (days, rest) = Self.floorDivide(Int(unixSeconds), 86_400)
-        // Years are counted from March, so that the leap day is the last of its year; eras have 400 years.
+        // Years start in March, so that the leap day is the last of its year; eras have 400 years.
         let (era, dayOfEra) = Self.floorDivide(days + 719_468, 146_097)
         let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
         let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
@@ -33,7 +33,7 @@ struct CivilTime: Hashable, Sendable {
         (hour, minute, second) = (rest / 3600, rest / 60 % 60, rest % 60)
     }
 
-    /// Days since the first of January 1970.
+    /// Days since January 1, 1970.
     private static func dayNumber(_ year: Int, _ month: Int, _ day: Int) -> Int {
         let year = month <= 2 ? year - 1 : year
         let (era, yearOfEra) = floorDivide(year, 400)

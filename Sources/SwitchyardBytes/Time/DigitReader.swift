@@ -1,4 +1,4 @@
-/// Reads the fixed-width pieces of a date. The buffer is borrowed for the time of one parse.
+/// Reads the fixed-width parts of a date. The buffer is borrowed during one parse.
 struct DigitReader {
     private let bytes: UnsafeBufferPointer<UInt8>
     private var position = 0
@@ -7,7 +7,7 @@ struct DigitReader {
 
     var isAtEnd: Bool { position == bytes.count }
 
-    /// Exactly so many digits.
+    /// Exactly `count` digits.
     @inline(__always)
     mutating func number(_ count: Int) -> Int? {
         guard position + count <= bytes.count else { return nil }
@@ -29,7 +29,7 @@ struct DigitReader {
         return true
     }
 
-    /// One digit or more as a fraction of a billion.
+    /// One or more digits as a fraction, in billionths.
     mutating func fraction() -> Int32? {
         let start = position
         var value: Int32 = 0

@@ -1,8 +1,9 @@
 /// The three date formats of RFC 9110, section 5.6.7.
 package enum HTTPDate {
-    /// Seconds since 1970; `nil` when the text is none of the three. The name of the weekday is not checked against the date.
+    /// Seconds since 1970; `nil` if the text has none of the three formats. The weekday is not checked against the date.
     ///
-    /// - Parameter now: decides the century of the oldest format, whose years have two digits and are at most fifty ahead.
+    /// - Parameter now: Determines the century in the oldest format, whose years have two digits and are at most fifty years
+    ///   ahead.
     package static func parse(_ text: some StringProtocol, now: Int64) -> Int64? {
         Array(text.utf8).withUnsafeBufferPointer { bytes in
             standard(bytes) ?? twoDigitYear(bytes, now: now) ?? withoutZone(bytes)

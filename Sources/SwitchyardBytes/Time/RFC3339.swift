@@ -1,7 +1,7 @@
-/// The timestamps of RFC 3339, to the nanosecond: `2026-01-31T12:00:00.123456789Z`, or with an offset.
+/// RFC 3339 timestamps with nanoseconds: `2026-01-31T12:00:00.123456789Z`, or with an offset.
 package enum RFC3339 {
     package struct Moment: Hashable, Sendable {
-        /// Whole seconds since 1970, rounded down: a moment before 1970 has positive nanoseconds too.
+        /// Whole seconds since 1970, rounded down: a time before 1970 has positive nanoseconds, too.
         package var seconds: Int64
         package var nanoseconds: Int32
 
@@ -11,15 +11,15 @@ package enum RFC3339 {
         }
     }
 
-    /// How many digits of the second's fraction are written.
+    /// The number of fraction digits to write.
     package enum Fraction: Hashable, Sendable {
-        /// None, three, six or nine: as many as it takes.
+        /// None, three, six or nine, as few as possible.
         case shortest
-        /// Exactly so many of 0...9, the rest cut off.
+        /// Exactly this many, from 0 to 9, truncated.
         case digits(Int)
     }
 
-    /// `nil` unless the whole text is a timestamp. Digits of the fraction beyond the ninth are read and dropped.
+    /// `nil` unless the whole text is a timestamp. Fraction digits after the ninth are ignored.
     package static func parse(_ text: some StringProtocol) -> Moment? {
         if let moment = text.utf8.withContiguousStorageIfAvailable({ parse($0) }) { return moment }
         return Array(text.utf8).withUnsafeBufferPointer { parse($0) }
@@ -43,7 +43,7 @@ package enum RFC3339 {
         return Moment(seconds: local - Int64(offset), nanoseconds: nanoseconds)
     }
 
-    /// The moment in UTC with `Z`. Years outside 0...9999, which the format cannot write, give the nearest moment it can.
+    /// The time in UTC with `Z`. Years outside 0...9999, which the format does not allow, give the nearest valid time.
     package static func format(_ moment: Moment, fraction: Fraction = .shortest) -> String {
         var output: [UInt8] = []
         output.reserveCapacity(30)
@@ -74,7 +74,7 @@ package enum RFC3339 {
             writeDigits(civil.minute, 14..<16, in: text)
             text.initializeElement(at: 16, to: UInt8(ascii: ":"))
             writeDigits(civil.second, 17..<19, in: text)
-            // All nine digits are written; the letter that ends the text then takes the place of the first one too many.
+            // Write all nine digits; the final letter then replaces the first unneeded one.
             text.initializeElement(at: 19, to: UInt8(ascii: "."))
             writeDigits(nanoseconds, 20..<29, in: text)
             let end = digits == 0 ? 19 : 20 + digits

@@ -52,7 +52,7 @@ struct LocalIDToken: Sendable {
         return (try? JSON(parsing: bytes))?.object
     }
 
-    /// The project that the token is for; `nil` where it names none.
+    /// The project that the token is for; `nil` if it names none.
     var project: String? { claims["aud"]?.string }
     var userID: String { claims["sub"]?.string ?? "" }
     /// Whether the token is meant for this project and comes from it.

@@ -15,7 +15,7 @@ package final class LocalRules: Sendable {
         self.hasDomain = hasDomain
     }
 
-    /// Whether everybody may do everything; can be changed at any time.
+    /// Whether everyone may do everything; can be changed at any time.
     package var isOpen: Bool {
         get { open.withLock { $0 } }
         set { open.withLock { $0 = newValue } }
@@ -40,7 +40,7 @@ package final class LocalRules: Sendable {
         }
         let segments = path.segments
         if segments[0] == "users" {
-            // Everybody who is signed in may see the profile itself, but not what is below it.
+            // All signed-in users may read the profile itself, but not what is below it.
             return segments[1] == id || (action == .read && segments.count == 2)
         }
         guard action == .write else { return true }
@@ -77,7 +77,7 @@ package final class LocalRules: Sendable {
         if segments.first == "public", action == .read { return true }
         guard let id = caller.userID else { return false }
         guard segments.first == "users" else { return true }
-        // As with documents, everybody who is signed in may see files directly in a user's folder.
+        // As with documents, all signed-in users may read files directly in a user's folder.
         return segments.dropFirst().first == id || (action == .read && segments.count == 3)
     }
 }

@@ -15,7 +15,7 @@ enum LocalTokenSigner: Sendable {
         }
     }
 
-    /// What the header of a token says.
+    /// The header of a token.
     var header: JSONObject {
         switch self {
         case .unsigned: ["alg": "none", "typ": "JWT"]

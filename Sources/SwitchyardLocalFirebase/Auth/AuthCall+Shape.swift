@@ -1,6 +1,6 @@
 import SwitchyardBytes
 
-/// What the members of a body have to be, whichever call it is for.
+/// Checks the types of a body's members, for all calls.
 extension AuthCall {
     private enum Kind {
         case text, flag, list
@@ -23,17 +23,17 @@ extension AuthCall {
         "RAW_USER_INFO",
     ]
 
-    /// - Throws: Names the first member that is of another kind.
+    /// - Throws: Names the first member with a wrong type.
     func checkShape(of name: String) throws(AuthFailure) {
         let isLookup = name == "accounts:lookup"
         for (key, value) in fields.members.map({ ($0.key, $0.value) }) {
-            // Who is looked up is a list of people.
+            // Lookups take lists of users.
             if isLookup, ["localId", "email", "phoneNumber"].contains(key) {
                 guard value.array != nil else { throw .malformed("/\(key)", "must be array") }
                 continue
             }
             switch Self.kinds[key] {
-            // As in the vendor's own messages, what is not of the kind and can be read as if it were is let pass.
+            // Like the vendor, accept values that can be converted to the type.
             case .text?:
                 guard !value.isNull, value.array == nil, value.object == nil else {
                     throw .malformed("/\(key)", "must be string")
@@ -56,7 +56,7 @@ extension AuthCall {
         }
     }
 
-    /// An address on the web: with a scheme and a host.
+    /// A web address, with a scheme and a host.
     static func isAddress(_ text: String) -> Bool {
         guard let end = text.firstRange(of: "://"), end.lowerBound > text.startIndex else { return false }
         let scheme = text[..<end.lowerBound]

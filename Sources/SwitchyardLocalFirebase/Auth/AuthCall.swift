@@ -4,7 +4,7 @@ import SwitchyardServerKit
 
 /// One call to the auth service, with its context.
 struct AuthCall: Sendable {
-    /// The body, its own keys in camel case.
+    /// The body, with its keys in camel case.
     let fields: JSONObject
     /// Whether the caller is the developer, who may act on every account.
     let isAdmin: Bool
@@ -21,7 +21,7 @@ struct AuthCall: Sendable {
     var seconds: Int64 { now.seconds }
     var milliseconds: Int64 { now.microseconds / 1000 }
 
-    /// `nil` also if empty, as in the vendor's own messages. Accepts numbers as text.
+    /// `nil` also if empty, as with the vendor. Accepts numbers as text.
     func text(_ name: String) -> String? {
         switch fields[name] {
         case .string(let text)?: text.isEmpty ? nil : text
@@ -52,7 +52,7 @@ struct AuthCall: Sendable {
         return text
     }
 
-    /// An address; one that is given and empty is malformed, not missing.
+    /// An address. An empty one is malformed, not missing.
     func address(_ name: String = "email", or message: String) throws(AuthFailure) -> String {
         guard fields[name] != nil else { throw AuthFailure(message) }
         return try AuthRegister.email(text(name) ?? "")

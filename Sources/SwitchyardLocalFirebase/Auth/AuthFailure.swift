@@ -19,7 +19,7 @@ struct AuthFailure: Error {
             "code": .integer(Int64(code)), "message": .string(message),
         ]
         var detail: JSONObject = ["message": .string(message), "reason": .string(reason)]
-        // Of calls that are not there the vendor does not say whose they would be.
+        // For unknown calls, the vendor omits the domain.
         if ["invalid", "forbidden", "parseError"].contains(reason) { detail["domain"] = "global" }
         error["errors"] = [.object(detail)]
         if let status { error["status"] = .string(status) }
@@ -37,8 +37,8 @@ struct AuthFailure: Error {
     static let insufficientPermission = AuthFailure("INSUFFICIENT_PERMISSION")
     static let badPhoneNumber = AuthFailure("INVALID_PHONE_NUMBER : Invalid format.")
 
-    /// For calls that the vendor's emulator does not support either, with its message: clients branch on it, and nothing is
-    /// half done.
+    /// For calls that the vendor's emulator does not support either. It has the same message, since clients branch on it, and
+    /// changes nothing.
     static func notImplemented(_ message: String) -> AuthFailure {
         AuthFailure(message, code: 501, status: "NOT_IMPLEMENTED", reason: "unimplemented")
     }

@@ -1,6 +1,6 @@
 import SwitchyardBytes
 
-/// Looking at accounts and deleting them.
+/// Looking up and deleting accounts.
 extension AuthRegister {
     mutating func lookup(_ call: AuthCall) throws(AuthFailure) -> JSONObject {
         let found: [LocalAccount]
@@ -30,7 +30,7 @@ extension AuthRegister {
         return answer
     }
 
-    /// For administrators: all accounts, by name, in pages.
+    /// For administrators: all accounts in pages, sorted by ID.
     func list(_ call: AuthCall) throws(AuthFailure) -> JSONObject {
         if let text = call.text("maxResults"), Int(text) == nil { throw .malformed("", "must be integer") }
         let count = min(max(call.text("maxResults").flatMap { Int($0) } ?? 20, 1), 1000)
@@ -58,13 +58,13 @@ extension AuthRegister {
         return ["kind": "identitytoolkit#DeleteAccountResponse"]
     }
 
-    /// An account as its owner, and an administrator, sees it.
+    /// An account as shown to its owner and to administrators.
     func description(of account: LocalAccount) -> JSONObject {
         var user: JSONObject = [
             "localId": .string(account.id), "createdAt": .string(String(account.createdAt)),
             "lastLoginAt": .string(String(account.lastLoginAt)),
         ]
-        // What was never said is not told.
+        // Unset values are omitted.
         user["lastRefreshAt"] = account.lastRefreshAt.map { .string(AuthRegister.time(milliseconds: $0)) }
         if account.email != nil { user["emailVerified"] = .bool(account.isEmailVerified) }
         if account.isDisabled { user["disabled"] = true }
@@ -91,10 +91,10 @@ extension AuthRegister {
         return user
     }
 
-    /// In place of what stays here.
+    /// Replaces values that are not returned.
     static let redacted: JSON = "UkVEQUNURUQ="
 
-    /// What the account can be signed in with, password and telephone included.
+    /// The account's sign-in methods, including password and phone.
     func providers(of account: LocalAccount) -> [JSON] {
         var providers: [JSON] = []
         if let email = account.email, account.password != nil || account.usesEmailLink {
@@ -123,7 +123,7 @@ extension AuthRegister {
         return providers
     }
 
-    /// A second factor. Of a telephone only its owner sees the whole number.
+    /// A second factor. Only its owner sees a complete phone number.
     func factorInfo(_ factor: LocalAccount.SecondFactor, isOwner: Bool) -> JSON {
         var info: JSONObject = [
             "mfaEnrollmentId": .string(factor.id)

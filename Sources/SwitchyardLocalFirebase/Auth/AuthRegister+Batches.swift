@@ -1,10 +1,10 @@
 import SwitchyardBytes
 
-/// What administrators do with many accounts at once.
+/// Administrators' operations on many accounts at once.
 extension AuthRegister {
     private static let batchLimit = 1000
 
-    /// Accounts as another service kept them. Those that cannot be taken are told one by one.
+    /// Imports accounts from another service. Those that cannot be imported are reported individually.
     mutating func createMany(_ call: AuthCall) throws(AuthFailure) -> JSONObject {
         let users = call.fields["users"]?.array ?? []
         guard !users.isEmpty else { throw AuthFailure("MISSING_USER_ACCOUNT") }
@@ -93,7 +93,7 @@ extension AuthRegister {
         return errors.isEmpty ? [:] : ["errors": .array(errors)]
     }
 
-    /// How many accounts there are, and which.
+    /// The number of accounts, and a list of them.
     func query(_ call: AuthCall) throws(AuthFailure) -> JSONObject {
         guard call.fields["expression"] == nil else { throw .notImplemented("expression is not implemented.") }
         var answer: JSONObject = ["recordsCount": .string(String(accounts.count))]

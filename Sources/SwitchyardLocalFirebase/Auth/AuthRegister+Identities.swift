@@ -99,7 +99,7 @@ extension AuthRegister {
         }
     }
 
-    // MARK: Where the assertion comes from
+    // MARK: Parsing assertions
 
     private func assertion(_ call: AuthCall) throws(AuthFailure) -> IdentityAssertion {
         guard let address = call.text("requestUri") else { throw AuthFailure("MISSING_REQUEST_URI") }
@@ -107,7 +107,7 @@ extension AuthRegister {
         guard call.flag("returnRefreshToken") != true else {
             throw .notImplemented("returnRefreshToken is not implemented yet.")
         }
-        // As programs that take addresses apart write it.
+        // With a trailing slash, as written by URL parsers.
         let normal = address.dropFirst(8).contains("/") ? address : address + "/"
         if let token = call.text("pendingToken") {
             guard let content = call.seal.open(token, as: .pendingCredential), let text = content["form"]?.string,
@@ -125,7 +125,7 @@ extension AuthRegister {
         }
         let items = behind.compactMap { FormCoding.decode($0) }.flatMap { $0 }
         if items.contains(where: { $0.name == "providerId" }) { return try IdentityAssertion(items, at: normal) }
-        // The browser came back: the code in the address belongs to the session that was begun, and to no other.
+        // The browser returned: its code is valid only for the session that was started.
         guard let code = items.first(where: { $0.name == "code" })?.value,
             let content = call.seal.open(code, as: .browserCode),
             let session = call.text("sessionId"), content["session"]?.string == session,
@@ -143,9 +143,9 @@ extension AuthRegister {
         return call.seal.close(["form": .string(FormCoding.encode(items))], as: .pendingCredential)
     }
 
-    // MARK: Ways in
+    // MARK: Sign-in methods
 
-    /// What an address can be signed in with, and where a browser goes for a provider.
+    /// The sign-in methods of an address, and the page of a provider for a browser.
     mutating func createAuthURI(_ call: AuthCall) throws(AuthFailure) -> JSONObject {
         let back = try call.required("continueUri", or: "MISSING_CONTINUE_URI")
         guard AuthCall.isAddress(back) else { throw AuthFailure("INVALID_CONTINUE_URI") }

@@ -1,12 +1,12 @@
 import SwitchyardBytes
 import SwitchyardServerKit
 
-/// Second factors: setting one up, asking for it, taking it away.
+/// Second factors: enrolling, verifying and removing them.
 extension AuthRegister {
     /// How long a sign-in waits for its second factor.
     static let pendingLifetime: Int64 = 600
 
-    // MARK: Setting up
+    // MARK: Enrolling
 
     mutating func startEnrollment(_ call: AuthCall) throws(AuthFailure) -> JSONObject {
         let account = try enrolling(call)
@@ -101,7 +101,7 @@ extension AuthRegister {
         return account
     }
 
-    // MARK: Asking
+    // MARK: Verifying
 
     func pendingCredential(_ id: String, _ signIn: AuthSignIn, _ call: AuthCall) -> String {
         var content = AuthRegister.json(signIn)

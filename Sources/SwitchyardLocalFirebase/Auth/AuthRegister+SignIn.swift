@@ -3,7 +3,7 @@ import SwitchyardServerKit
 
 /// Signing up and in: with a password, anonymously, or with a custom token.
 extension AuthRegister {
-    /// With a password, without anything, or, along with an ID token, a password for an account that has none.
+    /// Signs up with a password, anonymously, or, with an ID token, adds a password to an account without one.
     mutating func signUp(_ call: AuthCall) throws(AuthFailure) -> JSONObject {
         if call.isAdmin { return try createAccount(call) }
         if call.text("idToken") != nil { return try linkPassword(call) }
@@ -134,7 +134,7 @@ extension AuthRegister {
         var answer = try signIn(
             id, AuthSignIn(provider: "custom", at: call.seconds, claims: claims), call,
             adding: ["kind": "identitytoolkit#VerifyCustomTokenResponse", "isNewUser": .bool(isNew)])
-        // Unlike every other answer this one leaves the name to the token.
+        // Unlike all other answers, this one has the ID only in the token.
         answer["localId"] = nil
         return answer
     }

@@ -9,7 +9,7 @@ struct AuthSignIn: Sendable {
     var at: Int64
     /// Claims of a custom token.
     var claims = JSONObject()
-    /// The kind and the name of the second factor that was asked for.
+    /// The kind and the ID of the second factor that was verified.
     var factor: (kind: String, id: String)?
 }
 
@@ -85,7 +85,7 @@ extension AuthRegister {
         content["user"] = .string(account.id)
         content["project"] = .string(call.project)
         content["revocations"] = .integer(Int64(account.revocations))
-        // Two refreshes in one second give two different tokens, as with the vendor.
+        // Two refreshes within a second return different tokens, as with the vendor.
         content["nonce"] = .string(RandomID.make(length: 8))
         return call.seal.close(.object(content), as: .refreshToken)
     }
@@ -112,7 +112,7 @@ extension AuthRegister {
         ]
     }
 
-    /// For administrators: a token for the cookies of a web server, which lasts longer.
+    /// For administrators: a token for a web server's cookies, which is valid for longer.
     func makeCookie(_ call: AuthCall) throws(AuthFailure) -> JSONObject {
         let (account, token) = try signedIn(call)
         let duration = call.text("validDuration").flatMap { Int64($0) } ?? 14 * 86_400
@@ -149,11 +149,11 @@ extension AuthRegister {
         "user_id", "auth_time", "iat", "exp",
     ]
 
-    /// How the holder of a token got in, for fresh tokens in the middle of a session.
+    /// How the owner of a token signed in, for new tokens during a session.
     func continued(_ token: LocalIDToken) -> AuthSignIn {
         var signIn = AuthSignIn(provider: token.signInProvider, at: token.signedInAt)
         if signIn.provider == "custom" {
-            // A custom token is gone once it was used; what it claimed lives in the tokens made of it.
+            // A custom token is gone once used; its claims are kept in the tokens created from it.
             signIn.claims = JSONObject(distinct: token.claims.members.filter { !Self.ownClaims.contains($0.key) })
         }
         if let kind = token.firebase["sign_in_second_factor"]?.string,

@@ -12,7 +12,7 @@ struct AuthRegister: Codable, Sendable {
             case changeEmail = "VERIFY_AND_CHANGE_EMAIL"
             case recoverEmail = "RECOVER_EMAIL"
 
-            /// As links spell it.
+            /// The mode in links.
             var mode: String {
                 switch self {
                 case .passwordReset: "resetPassword"
@@ -78,7 +78,7 @@ struct AuthRegister: Codable, Sendable {
         accounts.values.first { $0.links.contains { $0.provider == provider && $0.rawID == rawID } }
     }
 
-    /// The account whose ID token the call brings.
+    /// The account of the call's ID token.
     func signedIn(_ call: AuthCall) throws(AuthFailure) -> (account: LocalAccount, token: LocalIDToken) {
         let text = try call.required("idToken", or: "MISSING_ID_TOKEN")
         guard let token = LocalIDToken(text, call.signer), token.belongs(to: call.project) else {
@@ -92,7 +92,7 @@ struct AuthRegister: Codable, Sendable {
         return (account, token)
     }
 
-    /// As ``signedIn(_:)``, for what a stolen device should not be able to do.
+    /// Like ``signedIn(_:)``, for operations that a stolen device must not be able to perform.
     func recentlySignedIn(_ call: AuthCall) throws(AuthFailure) -> (account: LocalAccount, token: LocalIDToken) {
         let (account, token) = try signedIn(call)
         guard token.signedInAt >= call.seconds - AuthRegister.recentSignIn else {
@@ -126,7 +126,7 @@ struct AuthRegister: Codable, Sendable {
         }
     }
 
-    /// Names that tokens use themselves.
+    /// Names that tokens use for their own claims.
     private static let reservedClaims: Set = [
         "acr", "amr", "at_hash", "aud", "auth_time", "azp", "c_hash", "cnf", "exp", "iat", "iss", "jti", "nbf", "nonce",
         "sub", "firebase", "user_id",

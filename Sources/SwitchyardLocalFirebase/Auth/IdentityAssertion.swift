@@ -12,16 +12,16 @@ struct IdentityAssertion: Codable, Sendable {
     var screenName: String?
     var firstName: String?
     var lastName: String?
-    /// The claims as they came.
+    /// The claims as received.
     var claims = ""
     var idToken: String?
     var accessToken: String?
 
-    /// From the form in `postBody`, or in the address to which a browser came back.
+    /// From the form in `postBody`, or in the address to which a browser returned.
     ///
-    /// Signatures are not checked, since the keys of identity providers are of no use for tests; a nonce is.
+    /// Signatures are not checked, since tests cannot use the keys of identity providers; a nonce is.
     ///
-    /// - Parameter address: Where the browser was, for what refusals say.
+    /// - Parameter address: The browser's address, for error messages.
     init(_ form: [(name: String, value: String)], at address: String) throws(AuthFailure) {
         func item(_ name: String) -> String? { form.first { $0.name == name && !$0.value.isEmpty }?.value }
         guard let provider = item("providerId")?.lowercased(), !provider.isEmpty else {

@@ -1,19 +1,19 @@
 import SwitchyardBytes
 import SwitchyardServerKit
 
-/// An account as the auth service keeps it.
+/// An account as stored by the auth service.
 struct LocalAccount: Codable, Sendable {
     let id: String
     var email: String?
     var isEmailVerified = false
-    /// The address before the first change of it.
+    /// The address before its first change.
     var initialEmail: String?
     var displayName: String?
     var photoURL: String?
     var screenName: String?
     var phoneNumber: String?
     var password: StoredPassword?
-    /// In milliseconds, as all times here but the one in ``validSince``.
+    /// In milliseconds, like all times here except ``validSince``.
     var passwordUpdatedAt: Int64?
     var usesEmailLink = false
     var isCustom = false
@@ -27,7 +27,7 @@ struct LocalAccount: Codable, Sendable {
     var lastLoginAt: Int64
     /// `nil` until tokens have been issued.
     var lastRefreshAt: Int64?
-    /// In seconds; for readers of the account, since tokens are told apart by ``stamp``.
+    /// In seconds; for readers of the account, since tokens are distinguished by ``stamp``.
     var validSince: Int64
     var expiries = 0
     var revocations = 0
@@ -53,13 +53,13 @@ struct LocalAccount: Codable, Sendable {
     struct SecondFactor: Codable, Sendable {
         let id: String
         var displayName: String?
-        /// `nil` where an administrator has not said.
+        /// `nil` if an administrator has not set it.
         let enrolledAt: Int64?
-        /// Of a telephone; otherwise there is a key.
+        /// Set for a phone; otherwise there is a key.
         var phoneNumber: String?
-        /// Of an authenticator app.
+        /// Set for an authenticator app.
         var key: [UInt8]?
-        /// The last time step whose code was used: no code counts twice.
+        /// The last time step whose code was used, since no code is accepted twice.
         var lastStep: Int64?
     }
 

@@ -35,7 +35,7 @@ extension LocalAuth {
         }
     }
 
-    /// As administrators are told of them.
+    /// The settings as administrators get them.
     var wholeSettings: JSON {
         var settings = (try? perform { (register) throws(AuthFailure) in LocalAuth.settings(&register) })?.object ?? [:]
         settings["blockingFunctions"] = [:]
@@ -90,7 +90,7 @@ extension LocalAuth {
 
     // MARK: Links
 
-    /// What the pages behind mailed links say when a link is good, and when it is good no more.
+    /// The texts of the pages behind mailed links, for valid and for expired links.
     private static let pages: [String: (done: String, purpose: String, again: String)] = [
         "resetPassword": (
             "The password has been successfully updated.", "reset your password", "resetting your password"
@@ -103,7 +103,7 @@ extension LocalAuth {
         "recoverEmail": ("The email has been successfully reset.", "reset your email", "resetting your email"),
     ]
 
-    /// The page behind a mailed link: does what the mail is about, and goes on to the app if the link says where it is.
+    /// The page behind a mailed link: performs the link's action, and continues to the app if the link has its address.
     private func follow(_ request: ServerRequest) -> ServerResponse {
         var fields = JSONObject(request.queryItems.map { (key: $0.name, value: JSON.string($0.value)) })
         let back = fields["continueUrl"]?.string
@@ -159,7 +159,7 @@ extension LocalAuth {
         }
     }
 
-    /// The page of an identity provider: the query says who signs in.
+    /// The page of an identity provider; the query contains the user.
     private func browse(_ request: ServerRequest) -> ServerResponse {
         guard let session = request.query("session"), let provider = request.query("providerId"),
             let back = request.query("back"),

@@ -2,7 +2,7 @@ import SwitchyardBytes
 package import SwitchyardServerKit
 import SwitchyardWire
 
-/// The paths of the vendor's emulator: its own address, then host and path of the real service.
+/// The paths of the vendor's emulator: its own address, then host and path of the actual service.
 extension LocalAuth {
     package func addRoutes(to router: inout Router) {
         let toolkit = "/identitytoolkit.googleapis.com"
@@ -86,7 +86,7 @@ extension LocalAuth {
         .json(failure.body.bytes(), status: failure.code)
     }
 
-    /// For what is asked in another way than it can be.
+    /// Answers requests with a wrong method.
     private static func onlyPosted(_ request: ServerRequest) -> ServerResponse {
         let path = request.rawPath + (request.rawQuery.map { "?" + $0 } ?? "")
         var response = ServerResponse.json(
@@ -99,7 +99,7 @@ extension LocalAuth {
     /// Whether the caller is the developer, who has access to every project and needs no key.
     private func rights(of request: ServerRequest) throws(AuthFailure) -> Bool {
         let bearer = request.headers["Authorization"]
-        // Server programs send a token of their account, which cannot be checked here.
+        // Server programs send a token of their service account, which cannot be checked here.
         let isAdmin = bearer == "Bearer owner" || bearer?.hasPrefix("Bearer ya29.") == true
         if request.parameters["project"] != nil, !isAdmin {
             guard bearer == nil else {
@@ -133,7 +133,7 @@ extension LocalAuth {
         }
     }
 
-    /// The body, be it JSON or a form; of a GET the query.
+    /// The body, either JSON or a form; for a GET, the query.
     private static func fields(of request: ServerRequest) async throws(AuthFailure) -> JSONObject {
         if request.method == .get { return object(request.queryItems) }
         let bytes: [UInt8]
@@ -206,7 +206,7 @@ extension AuthRegister {
 
     static func isCall(_ name: String) -> Bool { calls[name] != nil || missing.contains(name) }
 
-    /// One call by its name.
+    /// Makes one call by its name.
     mutating func perform(_ name: String, _ call: AuthCall) throws(AuthFailure) -> JSONObject {
         guard !Self.missing.contains(name) else {
             let full = name.split(separator: ":").joined(separator: ".")
@@ -218,7 +218,7 @@ extension AuthRegister {
         return try perform(&self, call)
     }
 
-    /// A token of an identity provider is given back. None is kept here, so there is nothing to do but to answer.
+    /// Revokes a token of an identity provider. None is stored here, so nothing needs to be done.
     private func revokeProviderToken(_ call: AuthCall) throws(AuthFailure) -> JSONObject {
         _ = try signedIn(call)
         guard call.text("providerId") == "apple.com" else { throw AuthFailure("INVALID_PROVIDER_ID") }

@@ -54,7 +54,7 @@ package final class LocalAuth: LocalFirebaseService, LocalIdentities {
         try folder.map { folder throws(LocalFirebaseError) in try save(kept.register, to: folder) }
     }
 
-    /// Where the server is, for links; known once it listens.
+    /// Sets the server's address for links, known once it listens.
     func setOrigin(_ origin: String) { state.withLock { $0.origin = origin } }
 
     // MARK: Calls
@@ -65,7 +65,7 @@ package final class LocalAuth: LocalFirebaseService, LocalIdentities {
             origin: state.withLock { $0.origin }, seal: seal, signer: signer, claims: claims)
     }
 
-    /// Carries out one call. Its changes are saved before it is answered.
+    /// Makes one call. Its changes are saved before it is answered.
     func perform<Answer>(
         _ body: (inout AuthRegister) throws(AuthFailure) -> Answer
     ) throws(AuthFailure) -> Answer {
@@ -98,7 +98,7 @@ package final class LocalAuth: LocalFirebaseService, LocalIdentities {
             guard let other = token.project, other != project else { throw .invalid }
             throw .otherProject(other)
         }
-        // As with the vendor, a service checks the token and not the account, which may be gone for up to an hour.
+        // As with the vendor, a service checks the token but not the account, which may have been deleted up to an hour ago.
         let expiries = state.withLock { $0.register.accounts[token.userID]?.expiries }
         let isGivenUp = token.stamp.map { stamp in expiries.map { $0 != stamp.expiries } ?? false } ?? false
         guard !token.isExpired(at: now().seconds), !isGivenUp else { throw .expired }

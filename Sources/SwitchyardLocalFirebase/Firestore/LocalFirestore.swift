@@ -5,8 +5,8 @@ package import SwitchyardServerKit
 import SwitchyardWire
 import Synchronization
 
-/// The documents service: REST calls and, over WebChannel, streams. Every requested project and database exists, and is empty
-/// at first.
+/// The documents service: REST calls and, over WebChannel, streams. Every requested project and database exists, and is
+/// initially empty.
 package final class LocalFirestore: LocalFirebaseService {
     private static let bodyLimit = 4 << 20
 
@@ -68,7 +68,7 @@ package final class LocalFirestore: LocalFirebaseService {
         addChannelRoutes(to: &router)
     }
 
-    /// What stands behind the colon.
+    /// The part after the colon.
     private static let calls: [(String, Call)] = [
         ("batchGet", .batchGet), ("commit", .commit), ("batchWrite", .batchWrite), ("runQuery", .runQuery),
         ("runAggregationQuery", .runAggregationQuery), ("beginTransaction", .beginTransaction),
@@ -80,7 +80,7 @@ package final class LocalFirestore: LocalFirebaseService {
         case read, create, patch, delete, clear, batchGet, commit, batchWrite, runQuery, runAggregationQuery
         case beginTransaction, rollback, listCollectionIDs, partitionQuery, unimplemented
 
-        /// Whose failures come as the only element of a list, as all of their answers do.
+        /// Whether failures are the only element of a list, like all answers of the call.
         var answersInList: Bool {
             switch self {
             case .batchGet, .runQuery, .runAggregationQuery: true
@@ -127,7 +127,7 @@ package final class LocalFirestore: LocalFirebaseService {
         }
     }
 
-    /// - Parameter project: Whose database is meant; tokens are good for this server's own project only.
+    /// - Parameter project: The project of the database; tokens are valid only for this server's own project.
     func caller(authorization: String?, project: String) throws(FirestoreFailure) -> LocalCaller {
         do throws(LocalTokenFailure) {
             let caller = try identities.caller(authorization: authorization)

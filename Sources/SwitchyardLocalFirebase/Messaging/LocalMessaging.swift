@@ -14,7 +14,7 @@ struct MessagingCall: Sendable {
     let now: Timestamp
     let seal: ServerSeal
 
-    /// Checks that the caller is the app's own server. An ID token does not qualify, whoever's it is.
+    /// Checks that the caller is the app's own server. No ID token qualifies.
     func checkIsServer() throws(MessagingFailure) {
         guard let authorization, authorization == "Bearer owner" || authorization.hasPrefix("Bearer ya29.") else {
             throw .unauthenticated
@@ -133,7 +133,7 @@ package final class LocalMessaging: LocalFirebaseService {
     private typealias Operation =
         @Sendable (inout MessagingRegister, MessagingCall, ServerRequest) throws(MessagingFailure) -> JSON
 
-    /// The path of the real service, behind its host's name as auth has it, and without.
+    /// Adds the path of the actual service, both after its host's name as in auth, and without.
     private func on(
         _ router: inout Router, _ method: HTTPMethod, _ service: String, _ path: String,
         _ operation: @escaping Operation

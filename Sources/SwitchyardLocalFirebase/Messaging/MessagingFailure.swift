@@ -5,7 +5,7 @@ struct MessagingFailure: Error {
     let code: Int
     let status: String
     let message: String
-    /// The code of messaging itself, which says more than the status.
+    /// Messaging's own code, which is more specific than the status.
     var errorCode: String?
 
     init(_ code: Int, _ status: String, _ message: String, errorCode: String? = nil) {

@@ -1,7 +1,7 @@
 import Switchyard
 import SwitchyardBytes
 
-/// Messages: checked as the vendor checks them, and put where a test can read what each device would have got.
+/// Messages: validated like the vendor does, and stored where a test can read what each device would have received.
 extension MessagingRegister {
     private static let maximumBytes = 4096
     private static let maximumTopicBytes = 2048
@@ -59,7 +59,7 @@ extension MessagingRegister {
     }
 }
 
-/// A message in the shape in which a platform hands it to the app.
+/// A message in the format in which a platform passes it to the app.
 private struct DeliveredMessage {
     let message: JSONObject
     let id: String
@@ -82,7 +82,7 @@ private struct DeliveredMessage {
         }
     }
 
-    /// What was sent for one platform takes the place of what was sent for all.
+    /// Values for one platform override those for all platforms.
     private func merged(_ base: JSON?, _ over: JSON?) -> JSONObject {
         var merged = base?.object ?? JSONObject()
         for member in over?.object?.members ?? [] { merged[member.key] = member.value }

@@ -1,6 +1,6 @@
 import SwitchyardBytes
 
-/// Topics, as devices and as servers subscribe to them.
+/// Topic subscriptions, by devices and by servers.
 extension MessagingRegister {
     static func topic(_ name: String) throws(MessagingFailure) -> String {
         var name = name
@@ -17,7 +17,7 @@ extension MessagingRegister {
         return name
     }
 
-    /// By a device, for itself. Repeating it does nothing.
+    /// Subscribes the calling device. Repeating it does nothing.
     mutating func setSubscription(
         of name: String, to topic: String, isOn: Bool, _ call: MessagingCall
     ) throws(MessagingFailure) -> JSON {
@@ -28,7 +28,7 @@ extension MessagingRegister {
         return [:]
     }
 
-    /// By a server, for a device.
+    /// Subscribes a device for a server.
     mutating func addSubscription(
         of name: String, to topic: String?, updates: Bool, _ call: MessagingCall
     ) throws(MessagingFailure) -> JSON {
@@ -66,7 +66,7 @@ extension MessagingRegister {
         ]
     }
 
-    /// The older call of servers, for many devices at once: each is answered for itself.
+    /// The older call of servers, for many devices at once, with a result for each.
     mutating func changeSubscriptions(isOn: Bool, _ call: MessagingCall) throws(MessagingFailure) -> JSON {
         try call.checkIsServer()
         let topic = try MessagingRegister.topic(call.body["to"]?.string ?? "")

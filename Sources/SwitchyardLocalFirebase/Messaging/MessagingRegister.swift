@@ -9,12 +9,12 @@ struct MessagingRegister: Codable, Sendable {
         let refreshToken: String
     }
 
-    /// A device that can be sent to, under the name of its installation or under a token.
+    /// A device that can be sent to, identified by its installation or by a token.
     struct Registration: Codable, Sendable {
         enum Platform: String, Codable, Sendable { case ios, web }
         let installation: String
         let platform: Platform
-        /// The body of the call, as JSON text: what the platform's push service would be given.
+        /// The body of the call as JSON text, which the platform's push service would get.
         var details: String
     }
 
@@ -78,7 +78,7 @@ struct MessagingRegister: Codable, Sendable {
         return ["token": .string(token), "expiresIn": .string("\(MessagingRegister.tokenLifetime)s")]
     }
 
-    /// 22 letters of base64 for URLs, of which the first says that the rest is random.
+    /// 22 letters of URL-safe base64, the first of which shows that the rest is random.
     static func isInstallation(_ id: String) -> Bool {
         id.utf8.count == 22 && "cdef".contains(id.prefix(1)) && Base64.decode(id.dropLast(2), alphabet: .url) != nil
             && Base64.decode("AA" + id.suffix(2), alphabet: .url) != nil
@@ -92,7 +92,7 @@ struct MessagingRegister: Codable, Sendable {
 
     // MARK: Registrations
 
-    /// The installation whose token the call brings, with the web's prefix or without.
+    /// The installation of the call's token, with or without the prefix used on the web.
     func installation(_ call: MessagingCall) throws(MessagingFailure) -> String {
         var token = call.installationToken ?? ""
         if token.hasPrefix("FIS ") { token.removeFirst(4) }
@@ -102,7 +102,7 @@ struct MessagingRegister: Codable, Sendable {
         return id
     }
 
-    /// - Parameter renewed: The token of an earlier registration that this one takes the place of.
+    /// - Parameter renewed: The token of an earlier registration, which this one replaces.
     mutating func register(_ call: MessagingCall, renewed: String? = nil) throws(MessagingFailure) -> JSON {
         let id = try installation(call)
         let platform: Registration.Platform
@@ -121,7 +121,7 @@ struct MessagingRegister: Codable, Sendable {
         if let renewed {
             guard registrations[renewed]?.installation == id else { throw .notFound }
         }
-        // Only registrations under the name of the installation say their client's version.
+        // Only registrations named after their installation contain their client's version.
         let isNamed = call.body["fcm_sdk_version"] != nil || call.body["fcmSdkVersion"] != nil
         let name = isNamed ? id : renewed ?? "\(id):APA91b\(RandomID.make(length: 120))"
         registrations[name] = Registration(

@@ -4,7 +4,7 @@ import SwitchyardBytes
 import SwitchyardServerKit
 import Synchronization
 
-/// All objects of all buckets: what is known of them in memory, their contents in a folder.
+/// The objects of all buckets: their metadata in memory, their contents in a folder.
 final class LocalBuckets: Sendable {
     private struct Key: Hashable {
         let bucket: String
@@ -20,7 +20,7 @@ final class LocalBuckets: Sendable {
     private let isTemporary: Bool
     private let state: Mutex<State>
 
-    /// - Parameter folder: Where objects outlive the process; `nil` for a folder that goes away with this.
+    /// - Parameter folder: The folder for objects that outlive the process; `nil` for a temporary one.
     init(_ folder: URL?) throws(LocalFirebaseError) {
         isTemporary = folder == nil
         self.folder = folder ?? ProcessFolder.place("switchyard-files")
@@ -49,7 +49,7 @@ final class LocalBuckets: Sendable {
 
     func path(of object: LocalObject) -> String { folder.appendingPathComponent(object.file).path }
 
-    /// A file for contents that arrive.
+    /// Creates a file for uploaded contents.
     func receive() throws(ServerContents.Failure) -> ServerContents {
         try ServerContents(folder.appendingPathComponent(RandomID.make() + ".contents").path)
     }
@@ -64,7 +64,7 @@ final class LocalBuckets: Sendable {
         state.withLock { state in state.objects.keys.filter { $0.bucket == bucket }.map(\.name) }
     }
 
-    /// Puts an object into its place, with what was there gone.
+    /// Stores an object, replacing an existing one.
     func store(
         _ bucket: String, _ name: String, _ contents: ServerContents, _ description: JSONObject, now: Timestamp
     ) -> LocalObject {
@@ -108,7 +108,7 @@ final class LocalBuckets: Sendable {
         for object in all { discard(object) }
     }
 
-    // MARK: Keeping
+    // MARK: Persistence
 
     private func keep(_ object: LocalObject) {
         guard !isTemporary else { return }

@@ -1,4 +1,4 @@
-/// A body of two parts, taken apart as strictly as the vendor does: JSON first, each part with its type and nothing else.
+/// A body of two parts, parsed as strictly as by the vendor: JSON first, each part with its type as the only header.
 struct LocalMultipart {
     let description: ArraySlice<UInt8>
     let content: ArraySlice<UInt8>
@@ -12,7 +12,7 @@ struct LocalMultipart {
         let first = body[(mark.count + 2)...]
         guard let middle = Self.find(separator, in: first) else { return nil }
         let rest = body[(middle + separator.count)...]
-        // The last separator is the end: contents may hold whatever they like.
+        // The last separator is the end, since contents may include anything.
         let tail = separator + [45, 45]
         guard rest.starts(with: [13, 10]), rest.count >= tail.count + 2,
             rest.suffix(tail.count).elementsEqual(tail)
@@ -24,7 +24,7 @@ struct LocalMultipart {
         self.content = content
     }
 
-    /// What stands behind the one header line and the empty one.
+    /// The part after the single header line and the empty one.
     private static func body(_ part: ArraySlice<UInt8>, type: String) -> ArraySlice<UInt8>? {
         let head = "content-type: \(type)"
         guard String(decoding: part.prefix(head.utf8.count), as: UTF8.self).lowercased() == head,

@@ -2,7 +2,7 @@ import Switchyard
 import SwitchyardBytes
 import SwitchyardServerKit
 
-/// A stored object, as the server describes it.
+/// A stored object with its metadata.
 struct LocalObject: Sendable {
     /// The name of the file that holds the contents.
     let file: String
@@ -17,7 +17,7 @@ struct LocalObject: Sendable {
     var updatedAt: Timestamp
     /// Fields that the client sets and may change, such as `contentType`.
     var fields: JSONObject
-    /// The app's own metadata: strings by name. `nil` once it was removed as a whole.
+    /// Custom metadata: strings by name. `nil` once it was removed as a whole.
     var custom: JSONObject?
     var downloadTokens: [String]
 
@@ -55,7 +55,7 @@ struct LocalObject: Sendable {
     private mutating func note(_ notes: JSONObject) {
         var all = custom ?? [:]
         for note in notes {
-            // Kept with the object's own notes, where other tools look for them, and shown apart.
+            // Stored with the custom metadata, where other tools look for them, but shown separately.
             if note.key == Self.tokensName {
                 let tokens = note.value.string?.split(separator: ",").map(String.init) ?? []
                 downloadTokens += tokens.filter { !downloadTokens.contains($0) }
@@ -91,7 +91,7 @@ struct LocalObject: Sendable {
         return "\(fields["contentDisposition"]?.string ?? "attachment"); filename*=\(PercentCoding.encode(name))"
     }
 
-    /// What answers to changes tell in their head.
+    /// The headers of answers to changes.
     var changedHeaders: [(String, String)] {
         [
             ("Content-Disposition", "contentDisposition"), ("Content-Encoding", "contentEncoding"),
@@ -118,7 +118,7 @@ struct LocalObject: Sendable {
         updatedAt = now
     }
 
-    // MARK: Keeping
+    // MARK: Persistence
 
     var kept: JSON {
         [
@@ -127,7 +127,7 @@ struct LocalObject: Sendable {
         ]
     }
 
-    /// - Returns: `nil` for what `kept` did not write.
+    /// - Returns: `nil` for anything that `kept` did not write.
     init?(kept: JSON) {
         guard let file = kept["file"]?.string, let resource = kept["resource"], let name = resource["name"]?.string,
             let bucket = resource["bucket"]?.string, let fields = kept["fields"]?.object,

@@ -3,7 +3,7 @@ import SwitchyardBytes
 import SwitchyardServerKit
 import SwitchyardWire
 
-/// What is asked about objects, and done to them, once they are there.
+/// Reading and changing stored objects.
 extension LocalStorage {
     private typealias Failure = LocalStorageFailure
 
@@ -71,7 +71,7 @@ extension LocalStorage {
         return ServerResponse(status: 204)
     }
 
-    /// Makes or ends keys of addresses; or an upload, as one of the vendor's clients addresses it.
+    /// Creates or removes download tokens; or starts an upload, in the format of one of the vendor's clients.
     func post(_ request: ServerRequest, _ caller: LocalCaller) async throws(LocalStorageFailure) -> ServerResponse {
         let (bucket, name) = place(request)
         let (made, ended) = (request.query("create_token"), request.query("delete_token"))
@@ -81,7 +81,7 @@ extension LocalStorage {
         let isNew = made != nil
         let object = buckets.change(bucket, name) { object in
             if let ended { object.downloadTokens.removeAll { $0 == ended } }
-            // There is always one, unless the object never had any.
+            // There is always one token, unless the object never had any.
             if isNew || object.downloadTokens.isEmpty { object.downloadTokens.append(RandomID.uuid()) }
             object.metageneration += 1
         }

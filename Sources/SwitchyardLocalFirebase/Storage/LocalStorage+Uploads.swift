@@ -2,7 +2,7 @@ import SwitchyardBytes
 import SwitchyardServerKit
 import SwitchyardWire
 
-/// How objects come in: as a bare body, as two parts, or part by part.
+/// Uploads of objects: as a plain body, as two parts, or part by part.
 extension LocalStorage {
     typealias Uploads = ServerUploads<UploadedObject>
 
@@ -12,9 +12,9 @@ extension LocalStorage {
         let description: JSONObject
     }
 
-    /// What the vendor's service takes at once, but for the last part.
+    /// The vendor's required part size, except for the last part.
     private static let granularity = 256 << 10
-    /// Two parts are taken apart in memory; what is larger goes part by part.
+    /// Two-part bodies are parsed in memory; larger uploads are sent part by part.
     private static let multipartLimit = 64 << 20
 
     func receive(
@@ -48,7 +48,7 @@ extension LocalStorage {
         do throws(ServerContents.Failure) { return try buckets.receive() } catch { throw .internalError }
     }
 
-    /// Writes what comes. What came before a connection broke is kept.
+    /// Writes the body as it arrives. What arrived before a broken connection is kept.
     private func append(_ body: ServerRequestBody, to contents: ServerContents) async throws(LocalStorageFailure) {
         let writer = contents.takeOver()
         do {

@@ -50,7 +50,7 @@ package final class LocalStorage: LocalFirebaseService {
         }
         on(&router, .get, "/v0/b/{bucket}/o") { try $0.list($1, $2) }
         on(&router, .post, "/v0/b/{bucket}/o") { try await $0.receive($1, $2) }
-        // A name is one segment, with its slashes coded.
+        // A name is one segment, with its slashes encoded.
         on(&router, .get, "/v0/b/{bucket}/o/{object}") { try $0.get($1, $2) }
         on(&router, .post, "/v0/b/{bucket}/o/{object}") { try await $0.post($1, $2) }
         on(&router, .patch, "/v0/b/{bucket}/o/{object}") { try await $0.patch($1, $2) }

@@ -18,8 +18,8 @@ public struct FirebaseProject: Hashable, Sendable {
 
     /// - Parameters:
     ///   - name: The project's ID, as in its tokens.
-    ///   - keys: The keys that sign its tokens, as a JSON list. Without keys, unsigned tokens are accepted, as issued by
-    ///     local Firebase servers: anybody on this machine can write one.
+    ///   - keys: The keys that sign its tokens, as a JSON list. Without keys, unsigned tokens are accepted, as issued by local
+    ///     Firebase servers: anyone on this machine can write one.
     /// - Throws: If the keys cannot be read.
     public init(_ name: String, keys: String = "[]") throws(LocalSupabaseError) {
         guard let list = (try? JSON(parsing: keys))?.array else {
@@ -56,7 +56,7 @@ public struct FirebaseProject: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - parts: The token's three parts.
-    ///   - header: The first one, read.
+    ///   - header: The first part, parsed.
     func claims(_ parts: [Substring], _ header: JSONObject, _ claims: JSONObject) -> JSONObject? {
         guard claims["iss"]?.string == "https://securetoken.google.com/\(name)", claims["aud"]?.string == name,
             claims["sub"]?.string?.isEmpty == false

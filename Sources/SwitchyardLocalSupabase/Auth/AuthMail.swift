@@ -7,7 +7,7 @@ struct AuthMail {
     let code: AuthTables.Code
     let link: String
 
-    /// As the vendor's templates have it.
+    /// The subject, as in the vendor's templates.
     private var subject: String {
         switch occasion {
         case .signUp: "Confirm your email address"

@@ -2,7 +2,7 @@ import SwitchyardBytes
 import SwitchyardServerKit
 import SwitchyardWire
 
-/// A refusal as clients of the vendor's auth service see it, in one of the three shapes that it has.
+/// A refusal of the vendor's auth service, in one of its three formats.
 struct AuthRefusal: Error, Sendable {
     let status: Int
     let code: String
@@ -40,7 +40,7 @@ struct AuthRefusal: Error, Sendable {
         return response
     }
 
-    // MARK: Those that several calls know
+    // MARK: Common refusals
 
     static func invalid(_ message: String) -> AuthRefusal { AuthRefusal(400, "validation_failed", message) }
     static func oauth(_ description: String) -> AuthRefusal {

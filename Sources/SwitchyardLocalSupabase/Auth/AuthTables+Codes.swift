@@ -22,7 +22,7 @@ extension AuthTables {
     static let mailLifetime: Int64 = 3600
     static let messageLifetime: Int64 = 60
 
-    /// Makes a new code, which replaces the last one of its kind.
+    /// Creates a new code, which replaces the last one of its kind.
     ///
     /// - Parameter challenge: If set, the link leads to a code that needs the verifier.
     func makeCode(

@@ -1,7 +1,7 @@
 import SwitchyardBytes
 import SwitchyardServerKit
 
-/// People: finding, making and changing them.
+/// Accounts: finding, creating and changing them.
 extension AuthTables {
     func person(_ id: String) async throws(AuthRefusal) -> AuthPerson? {
         try await person(where: ["id": .string(id)])

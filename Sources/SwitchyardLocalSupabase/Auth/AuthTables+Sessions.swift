@@ -2,7 +2,7 @@ import SwitchyardBytes
 
 /// Sessions and their refresh tokens, each of which can be used once.
 extension AuthTables {
-    /// Begins a session.
+    /// Starts a session.
     ///
     /// - Parameter method: How the person signed in, such as "password".
     func beginSession(of person: AuthPerson, by method: String) async throws(AuthRefusal) -> JSONObject {
@@ -15,7 +15,7 @@ extension AuthTables {
             ])
     }
 
-    /// Makes a new refresh token for a session; it replaces `parent`.
+    /// Creates a new refresh token for a session; it replaces `parent`.
     func makeToken(of session: JSONObject, after parent: String? = nil) async throws(AuthRefusal) -> String {
         let token = AuthTables.randomToken()
         var row: JSONObject = [

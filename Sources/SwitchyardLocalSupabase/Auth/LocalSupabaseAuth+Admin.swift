@@ -17,7 +17,7 @@ extension LocalSupabaseAuth {
         if let id = call.text("id") {
             guard Self.isUUID(id) else { throw .invalid("ID must conform to the uuid v4 format") }
             guard id.contains(where: { $0 != "0" && $0 != "-" }) else { throw .invalid("ID cannot be a nil uuid") }
-            // The database refuses an ID that is taken.
+            // The database refuses a taken ID.
             more["id"] = .string(id.lowercased())
         }
         if let hash = call.text("password_hash") {
@@ -53,7 +53,7 @@ extension LocalSupabaseAuth {
         let (email, phone) = (try call.email(), try call.phone())
         if let password = call.fields["password"]?.string { try check(password) }
         let known = person.identities
-        // The database refuses an address or a number that is taken.
+        // The database refuses a taken address or number.
         if let email {
             let isConfirmed = call.fields["email_confirm"]?.bool == true
             person = try await lay(

@@ -40,14 +40,14 @@ extension LocalSupabaseAuth {
         }
         state["person"] = (person?.id).map { .string($0) }
         var items = [("state", seal.close(.object(state), as: .browserSession))]
-        // Tests need no page in between.
+        // Tests need no intermediate page.
         for name in ["sub", "email", "name", "error"] { request.query(name).map { items.append((name, $0)) } }
         var answer = Self.redirect(to: ground.url + "/_supabase/identity", query: items)
         answer.status = 302
         return answer
     }
 
-    /// The identity providers that the vendor knows.
+    /// The identity providers that the vendor supports.
     static let known = [
         "apple", "azure", "bitbucket", "discord", "facebook", "snapchat", "figma", "fly", "github", "gitlab", "google",
         "keycloak", "kakao", "linkedin", "linkedin_oidc", "notion", "spotify", "slack", "slack_oidc", "workos",

@@ -65,7 +65,7 @@ extension LocalSupabaseAuth {
         }
     }
 
-    // MARK: Asking for one
+    // MARK: Requesting codes
 
     /// `POST /otp` and `/magiclink`: a code that signs in, and creates the account if there is none.
     func sendSignInCode(_ call: SupabaseAuthCall) async throws(AuthRefusal) -> ServerResponse {

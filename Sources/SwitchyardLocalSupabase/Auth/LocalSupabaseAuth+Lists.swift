@@ -4,12 +4,12 @@ import SwitchyardWire
 
 /// Lists of accounts, for the project's own server.
 extension LocalSupabaseAuth {
-    /// `GET /admin/users`: numbered pages of any size, the newest first unless `sort` says otherwise. A `filter` is part of an
-    /// address, or of a full name in capitals or not; as with the vendor it is a pattern.
+    /// `GET /admin/users`: numbered pages of any size, the newest first unless `sort` says otherwise. A `filter` is a part of
+    /// an address, or of a full name in upper or lower case; as with the vendor, it is a pattern.
     func listPeople(_ call: SupabaseAuthCall) async throws(AuthRefusal) -> ServerResponse {
         let isAscending = try Self.isAscending(call)
         let wanted = try Self.number("per_page", in: call) ?? 50
-        // The vendor's library takes none for twenty.
+        // The vendor's library treats zero as twenty.
         let size = min(wanted == 0 ? 20 : wanted, 1 << 20)
         let page = min(max(try Self.number("page", in: call) ?? 1, 1), 1 << 30)
         let filter = call.request.query("filter") ?? ""
@@ -23,7 +23,7 @@ extension LocalSupabaseAuth {
             """, patterns
         ).rows.compactMap { $0.first.flatMap { $0 } }.compactMap { (try? JSON(parsing: $0))?.object }
         let people = rows.map { row in
-            // Lists do not look for what belongs to each of them.
+            // Lists do not load the rows that belong to each account.
             var person = AuthPerson(row: row).json
             person["identities"] = .null
             return JSON.object(person)
@@ -40,7 +40,7 @@ extension LocalSupabaseAuth {
         return answer
     }
 
-    /// "created_at asc" or "created_at desc"; accounts are sorted by nothing else.
+    /// "created_at asc" or "created_at desc"; other sort orders do not exist.
     private static func isAscending(_ call: SupabaseAuthCall) throws(AuthRefusal) -> Bool {
         guard let text = call.request.query("sort") else { return false }
         let parts = text.split(separator: " ", maxSplits: 1)

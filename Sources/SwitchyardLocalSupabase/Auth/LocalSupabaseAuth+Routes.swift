@@ -71,7 +71,7 @@ extension LocalSupabaseAuth {
                 "description": "A local auth service for development and tests",
             ])
         }
-        // Tokens are signed with a secret; there is no public key to it.
+        // Tokens are signed with a secret, which has no public key.
         router.on(.get, "/auth/v1/.well-known/jwks.json") { _ in Self.ok(["keys": []]) }
         router.on(.get, "/_supabase/identity") { identify($0) }
         router.on(.get, "/_supabase/sent") { request in

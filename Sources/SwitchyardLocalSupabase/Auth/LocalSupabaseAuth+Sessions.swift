@@ -73,9 +73,9 @@ extension LocalSupabaseAuth {
             }
     }
 
-    // MARK: Giving out
+    // MARK: Issuing sessions
 
-    /// Begins and returns a session for an authenticated user.
+    /// Starts and returns a session for an authenticated user.
     func signIn(
         _ person: AuthPerson, by method: String, isNew: Bool = false, _ call: SupabaseAuthCall
     ) async throws(AuthRefusal) -> JSONObject {

@@ -2,7 +2,7 @@ import SwitchyardBytes
 import SwitchyardServerKit
 import SwitchyardWire
 
-/// Making accounts.
+/// Creating accounts.
 extension LocalSupabaseAuth {
     func signUp(_ call: SupabaseAuthCall) async throws(AuthRefusal) -> ServerResponse {
         guard options.allowsSignUp else {

@@ -2,7 +2,7 @@ import SwitchyardBytes
 import SwitchyardServerKit
 import SwitchyardWire
 
-/// The ways to a session: `POST /token`.
+/// Starting sessions: `POST /token`.
 extension LocalSupabaseAuth {
     func token(_ call: SupabaseAuthCall) async throws(AuthRefusal) -> ServerResponse {
         switch call.request.query("grant_type") {
@@ -54,12 +54,12 @@ extension LocalSupabaseAuth {
         return grant(person, session, new, call)
     }
 
-    // MARK: Codes of browsers
+    // MARK: Browser codes
 
     /// The lifetime of the code in the browser's return URL.
     private static let flowLifetime: Int64 = 300
 
-    /// Makes the code that the browser returns, which can be redeemed with the verifier.
+    /// Creates the code that the browser returns, which can be redeemed with the verifier.
     func makeFlow(
         _ challenge: AuthChallenge, for person: AuthPerson, by method: String, providerToken: String? = nil,
         _ call: SupabaseAuthCall

@@ -11,7 +11,7 @@ extension LocalSupabaseAuth {
         case half
     }
 
-    /// `POST /verify`: the digits with the place they were sent to, or the hash alone.
+    /// `POST /verify`: takes the digits with their recipient, or only the hash.
     func verify(_ call: SupabaseAuthCall) async throws(AuthRefusal) -> ServerResponse {
         guard let type = call.text("type") else { throw .invalid("Verify requires a verification type") }
         let (email, phone) = (try call.email(), try call.phone())
@@ -75,7 +75,7 @@ extension LocalSupabaseAuth {
                 [AuthTables.CodeKind.newEmail.rawValue, AuthTables.CodeKind.currentEmail.rawValue].contains(
                     $0["token_type"]?.string)
             }
-            // Where addresses count as confirmed anyway, one of the two mailboxes is enough.
+            // If addresses count as confirmed anyway, one of the two mailboxes is enough.
             if waiting, !options.autoconfirmsEmails {
                 _ = try await tables.change(person, ["email_change_confirm_status": 1])
                 return .half

@@ -82,7 +82,7 @@ struct LocalSupabaseAuth: LocalSupabaseService {
     }
 }
 
-/// One transaction of the service. All of them, also those of other servers on the database, run one after the other.
+/// One transaction of the service. All transactions, including those of other servers on the database, run one at a time.
 private struct AuthTransaction: Sendable {
     let tables: AuthTables
     private let pool: PostgresPool

@@ -11,7 +11,7 @@ struct SupabaseAuthCall: Sendable {
     /// Whole seconds, as tokens count.
     var seconds: Int64 { tables.seconds }
 
-    /// Absent also when empty, as the vendor takes it.
+    /// `nil` also if empty, as with the vendor.
     func text(_ name: String) -> String? { fields[name]?.string.flatMap { $0.isEmpty ? nil : $0 } }
 
     func object(_ name: String) -> JSONObject { fields[name]?.object ?? [:] }
@@ -19,7 +19,7 @@ struct SupabaseAuthCall: Sendable {
     /// The final target of a link in an email, or of a browser.
     var redirect: String? { request.query("redirect_to") ?? request.headers["redirect_to"] }
 
-    /// The address in it, in lower case.
+    /// The address in this field, in lower case.
     func email(_ name: String = "email") throws(AuthRefusal) -> String? {
         guard let text = text(name) else { return nil }
         let parts = text.split(separator: "@", omittingEmptySubsequences: false)
@@ -37,7 +37,7 @@ struct SupabaseAuthCall: Sendable {
         (48...57).contains(byte) || (97...122).contains(byte | 32) || byte > 127
     }
 
-    /// The number in it: digits, without the plus sign.
+    /// The number in this field: digits, without the plus sign.
     func phone(_ name: String = "phone") throws(AuthRefusal) -> String? {
         guard let text = text(name) else { return nil }
         let digits = text.filter { $0 != "+" && $0 != " " }

@@ -33,7 +33,7 @@ struct LocalFunctions: LocalSupabaseService {
             guard let text = SupabaseAccess.bearer(of: request) else {
                 return .refusedFunction(401, nil, "Missing authorization header")
             }
-            // The project's key alone proves nothing here, wherever it stands.
+            // The project's key alone proves nothing here, in any header.
             token = try? access.token(text)
             guard token != nil else { return .refusedFunction(401, nil, "Invalid JWT") }
         }

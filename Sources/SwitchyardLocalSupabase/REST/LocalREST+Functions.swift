@@ -12,7 +12,7 @@ extension LocalREST {
             do throws(RESTFailure) {
                 return try await self.call(name, body, call, among: known)
             } catch {
-                // Others may fit what those did not.
+                // Other functions may match where these did not.
                 guard KnownFunctions.haveChanged(error) || error.code.hasPrefix("PGRST20") else { throw error }
             }
         }
@@ -28,7 +28,7 @@ extension LocalREST {
     ) async throws(RESTFailure) -> ServerResponse {
         let check = KnownFunctions.check(candidates)
         guard call.request.method == .post else {
-            // What is no argument of the function is a condition on its rows.
+            // A parameter that is not an argument of the function is a condition on its rows.
             let known = Set(candidates.flatMap { $0.arguments.map(\.name) })
             let given = call.others.filter { item in
                 known.contains(item.name) || !(RESTOperation.begins(item.value) || RESTFilter.isGroup(item.name))
@@ -70,7 +70,7 @@ extension LocalREST {
         return try await single(function, source, statement.parameters, call, readOnly: readOnly, check)
     }
 
-    /// A function whose only, nameless argument is the body.
+    /// Calls a function whose only, nameless argument is the body.
     private func call(
         _ function: RESTFunction, text: String, _ call: RESTCall, _ check: PostgresStatement?
     ) async throws(RESTFailure) -> ServerResponse {
@@ -87,7 +87,7 @@ extension LocalREST {
         var parameters = parameters
         var value = "to_json(\"pgrst_call\")"
         if let output = function.output {
-            // One value that has a name is an object of one member.
+            // A single named value is an object with one member.
             value = "json_build_object(\(Self.literal(output) ?? "''"), \"pgrst_call\")"
         } else if function.isComposite, !call.selection.isEverything {
             var statement = RESTStatement(alias: "pgrst_call", parameters: parameters)
@@ -111,7 +111,7 @@ extension LocalREST {
         return response
     }
 
-    /// Of an argument that takes many all that are given under its name.
+    /// For a variadic argument, collects all values with its name.
     private static func arguments(_ given: [(name: String, value: String)], of function: RESTFunction) -> JSONObject {
         var arguments: JSONObject = [:]
         for (name, value) in given {
@@ -159,7 +159,7 @@ extension LocalREST {
 }
 
 extension RESTFailure {
-    /// A function that was not found, with the one that was probably meant.
+    /// An unknown function, with the one that was probably meant.
     fileprivate func withNearest(
         to name: String, among candidates: [RESTFunction], taking arguments: [String], _ call: RESTCall,
         _ rest: LocalREST

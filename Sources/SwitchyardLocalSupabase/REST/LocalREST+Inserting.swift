@@ -2,7 +2,7 @@ import SwitchyardBytes
 import SwitchyardServerKit
 import SwitchyardWire
 
-/// New rows.
+/// Inserting rows.
 extension LocalREST {
     func insert(
         into table: RESTTable, _ statement: RESTStatement, _ call: RESTCall
@@ -13,7 +13,7 @@ extension LocalREST {
         return try await insert(body, call.preferences.resolution, into: table, statement, call, success: 201)
     }
 
-    /// One row, whole, at the place that the query names.
+    /// Writes one complete row at the place that the query names.
     func put(
         into table: RESTTable, _ statement: RESTStatement, _ call: RESTCall
     ) async throws(RESTFailure) -> ServerResponse {
@@ -42,7 +42,7 @@ extension LocalREST {
         return try await insert(body, .mergeDuplicates, into: table, statement, call, success: 201)
     }
 
-    /// A body as JSON, whichever of the forms it came in.
+    /// A body as JSON, converted from any supported format.
     private static func json(_ bytes: [UInt8], _ request: ServerRequest) throws(RESTFailure) -> [UInt8] {
         switch (request.headers["Content-Type"] ?? "").prefix(while: { $0 != ";" }) {
         case "application/x-www-form-urlencoded":
@@ -105,7 +105,7 @@ extension LocalREST {
             countsInserted: resolution == .mergeDuplicates && !body.columns.isEmpty)
     }
 
-    /// The rows of a body: as the table's own, or one by one where what is missing has defaults.
+    /// The rows of a body: in the table's format, or one by one if missing values get their defaults.
     private func source(_ parameter: String, _ table: RESTTable, _ call: RESTCall) -> String {
         call.preferences.takesDefaults
             ? """
@@ -127,13 +127,13 @@ extension LocalREST {
         }.joined(separator: ", ")
     }
 
-    /// The name of a column of the table as text.
+    /// The name of a table's column as a string literal.
     static func literal(_ name: String) -> String? {
         name.contains("\\")
             ? nil : "'" + name.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''") + "'"
     }
 
-    /// Counts in a setting how many rows were new: one more for each that is tried, one less for each that was there.
+    /// Counts new rows in a setting: plus one for each attempted row, minus one for each existing row.
     private static func inserted(_ sign: String) -> String {
         """
         set_config('pgrst.inserted', (coalesce(nullif(current_setting('pgrst.inserted', true), ''), '0')::int \(sign) 1)::text, true)
@@ -141,14 +141,14 @@ extension LocalREST {
     }
 }
 
-/// What a request brings for the rows of a table.
+/// The rows in a request's body.
 struct RESTBody: Sendable {
     let rows: [JSONObject]
     let columns: [String]
-    /// A list in the words of the request: numbers keep their digits.
+    /// A list with the request's own text, so that numbers keep their digits.
     let text: String
 
-    /// - Parameter named: The columns that count; without them all objects must have the same.
+    /// - Parameter named: The columns to use; without them, all objects must have the same ones.
     init(_ bytes: [UInt8], _ named: [String]?) throws(RESTFailure) {
         guard let json = try? JSON(parsing: bytes) else { throw RESTFailure(400, "PGRST102", "Empty or invalid json") }
         let given = String(decoding: bytes, as: UTF8.self)
@@ -161,7 +161,7 @@ struct RESTBody: Sendable {
                 throw RESTFailure(400, "PGRST102", "All elements must be objects")
             }
             rows = objects
-        // A bare value has no columns, and so brings no row.
+        // A plain value has no columns, and so is not a row.
         default: rows = []
         }
         let first = rows.first?.keys ?? []
@@ -171,7 +171,7 @@ struct RESTBody: Sendable {
         columns = named ?? first
     }
 
-    /// Whether the table has all of the columns.
+    /// Checks that the table has all columns.
     func check(against table: RESTTable) throws(RESTFailure) {
         let types = table.types
         for column in columns where types[column] == nil { throw .unknownColumn(column, table) }

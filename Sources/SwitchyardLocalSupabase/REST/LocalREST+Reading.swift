@@ -2,14 +2,14 @@ import SwitchyardBytes
 import SwitchyardServerKit
 import SwitchyardWire
 
-/// Rows as answers.
+/// Reading rows.
 extension LocalREST {
-    /// Reads rows of a source and words the answer.
+    /// Reads the rows of a source and creates the answer.
     ///
     /// - Parameters:
-    ///   - source: What stands behind `from`; the statement knows its parameters.
+    ///   - source: The SQL after `from`; the statement has its parameters.
     ///   - isScalar: Whether the rows have one column, which is the result itself.
-    ///   - check: What has to hold beforehand.
+    ///   - check: A condition that must hold before.
     func read(
         _ source: String, _ statement: RESTStatement, _ filters: [RESTFilter], _ call: RESTCall, isScalar: Bool = false,
         readOnly: Bool = true, after check: PostgresStatement? = nil
@@ -48,7 +48,7 @@ extension LocalREST {
         return try page(results[0], total: total, settings: results.last, call)
     }
 
-    /// One page of rows, and where it is among all.
+    /// One page of rows, with its range.
     private func page(
         _ result: PostgresResult, total: Int?, settings: PostgresResult?, _ call: RESTCall
     ) throws(RESTFailure) -> ServerResponse {
@@ -71,7 +71,7 @@ extension LocalREST {
         return response
     }
 
-    /// The rows of a result, in the form that is wanted.
+    /// The rows of a result, in the requested format.
     func body(_ result: PostgresResult, _ call: RESTCall) -> ServerResponse {
         let text = result.text ?? "[]"
         switch call.form {
@@ -86,7 +86,7 @@ extension LocalREST {
         case .one: break
         }
         guard case .one(let stripsNulls) = call.form else { return .json(Array(text.utf8)) }
-        // Between the brackets of a list of one stands the object.
+        // The object is between the brackets of a list with one element.
         var object = String(text.dropFirst().dropLast())
         if stripsNulls, let json = try? JSON(parsing: object) { object = json.withoutNulls.text() }
         var response = ServerResponse.json(Array(object.utf8))
@@ -94,7 +94,7 @@ extension LocalREST {
         return response
     }
 
-    /// Rows as lines of values between commas, below the names of the columns.
+    /// Rows as comma-separated values, below the names of the columns.
     private static func table(_ text: String) -> String {
         let rows = ((try? JSON(parsing: text))?.array ?? []).compactMap(\.object)
         guard let names = rows.first?.keys else { return "" }
@@ -128,7 +128,7 @@ extension LocalREST {
     }
 
     private static func plannedRows(_ result: PostgresResult) -> Int? {
-        // The count itself is one row; below it stands how many it counts.
+        // The count itself is one row; its subplan has the estimated number.
         guard let text = result.text, let json = try? JSON(parsing: text), var plan = json[0]?["Plan"] else {
             return nil
         }
@@ -136,7 +136,7 @@ extension LocalREST {
         return plan["Plan Rows"]?.int
     }
 
-    // MARK: What functions say of the answer
+    // MARK: Responses set by functions
 
     static let responseSettings = PostgresStatement(
         "select current_setting('response.status', true), current_setting('response.headers', true)", isKept: true)
@@ -165,7 +165,7 @@ extension LocalREST {
 }
 
 extension JSON {
-    /// Without members that are null, at all depths.
+    /// Without null members, at all depths.
     fileprivate var withoutNulls: JSON {
         switch self {
         case .object(let object):

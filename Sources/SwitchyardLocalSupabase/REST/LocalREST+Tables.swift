@@ -33,7 +33,7 @@ extension LocalREST {
         return table
     }
 
-    // MARK: Changing and removing
+    // MARK: Updating and deleting
 
     private func update(
         _ table: RESTTable, _ statement: RESTStatement, _ call: RESTCall
@@ -48,7 +48,7 @@ extension LocalREST {
         try requireConditions(filters, "UPDATE")
         let name = RESTStatement.quoted(statement.alias)
         guard !body.columns.isEmpty else {
-            // Nothing changes, and so nothing was changed.
+            // Nothing to set, so no rows are changed.
             return try await write(
                 "select \(name).* from \(table.quoted) as \(name) where false", statement, call, success: 204)
         }
@@ -82,7 +82,7 @@ extension LocalREST {
         throw RESTFailure(400, "21000", "\(what) requires a WHERE clause")
     }
 
-    /// What a write gives back. Without an answer no column is named, for to name it asks for the right to read it.
+    /// The columns that a write returns. Without an answer, no column is named, since that requires the permission to read it.
     func returned(_ name: String, _ call: RESTCall) -> String {
         guard call.preferences.returning == .representation else { return "1 as \"written\"" }
         // Only the requested columns, so that an unreadable column that is not requested causes no error.
@@ -92,13 +92,13 @@ extension LocalREST {
         return names.map { "\(name).\(RESTStatement.quoted($0))" }.joined(separator: ", ")
     }
 
-    // MARK: One way for all writes
+    // MARK: Writing
 
-    /// Runs a statement that writes and gives rows, and words the answer.
+    /// Runs a statement that writes and returns rows, and creates the answer.
     ///
     /// - Parameters:
-    ///   - success: The status where no rows are asked for.
-    ///   - rangeStart: Where the range of an update begins; other writes have none.
+    ///   - success: The status if no rows are requested.
+    ///   - rangeStart: The start of an update's range; other writes have none.
     func write(
         _ sql: String, _ statement: RESTStatement, _ call: RESTCall, success: Int, rangeStart: Int? = nil,
         key: [String]? = nil, countsInserted: Bool = false

@@ -89,7 +89,7 @@ struct LocalREST: LocalSupabaseService {
 
     /// Looks up the database's catalogue with the server's own rights, to distinguish inaccessible names from missing ones.
     func lookUp(_ query: String, _ schema: String, _ name: String) async throws(RESTFailure) -> [[UInt8]] {
-        // Nothing in the database has a name with a zero in it.
+        // No name in the database contains a zero byte.
         guard !name.utf8.contains(0) else { return [] }
         do throws(PostgresFailure) {
             let found = try await database.run([PostgresStatement(query, [schema, name], isKept: true)])

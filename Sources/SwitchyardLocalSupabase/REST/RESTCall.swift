@@ -2,22 +2,22 @@ import SwitchyardBytes
 import SwitchyardServerKit
 import SwitchyardWire
 
-/// A request to the data service, read.
+/// A parsed request to the data service.
 struct RESTCall: Sendable {
     let request: ServerRequest
     let token: SupabaseToken
     let schema: String
     let preferences: RESTPreferences
-    /// How the result is wanted.
+    /// The requested format of the result.
     let form: Form
     private(set) var selection = RESTSelection.everything
     private(set) var order: [RESTOrder] = []
     private(set) var limit: Int?
     private(set) var offset = 0
-    /// The columns that a body is read for; `nil`: those it has.
+    /// The columns to read from a body; `nil` for all that it has.
     private(set) var columns: [String]?
     private(set) var conflictColumns: [String] = []
-    /// What is neither of those: conditions, or arguments of a function.
+    /// The remaining parameters: conditions, or arguments of a function.
     private(set) var others: [(name: String, value: String)] = []
 
     enum Form: Sendable {
@@ -57,16 +57,16 @@ struct RESTCall: Sendable {
         if isRead { try applyRange() }
     }
 
-    /// The conditions, where nothing else is left.
+    /// The conditions, if there are no other parameters left.
     func filters() throws(RESTFailure) -> [RESTFilter] {
         var filters: [RESTFilter] = []
         for (name, value) in others { filters.append(try RESTFilter(name: name, value: value)) }
         return filters
     }
 
-    /// The place that was asked, as answers name it: its parameters sorted, and coded as strictly as can be.
+    /// The requested URL as given in answers: with sorted parameters and the strictest encoding.
     var location: String {
-        // Several conditions on one column stand behind each other.
+        // Several conditions on one column are listed together.
         var values: [String: [String]] = [:]
         for (name, value) in request.queryItems { values[name, default: []].append(Self.coded(value)) }
         let query = values.sorted { $0.key < $1.key }.map { Self.coded($0.key) + "=" + $0.value.joined(separator: ",") }
@@ -74,12 +74,12 @@ struct RESTCall: Sendable {
         return path + (query.isEmpty ? "" : "?" + query.joined(separator: "&"))
     }
 
-    /// The vendor's service takes each byte for a letter of its own here.
+    /// The vendor's service encodes each byte as a character here.
     private static func coded(_ text: String) -> String {
         PercentCoding.encode(String(String.UnicodeScalarView(text.utf8.map { Unicode.Scalar($0) })))
     }
 
-    /// "0-19", intersected with what the query says.
+    /// "0-19", intersected with the query's range.
     private mutating func applyRange() throws(RESTFailure) {
         guard let text = request.headers["Range"], (request.headers["Range-Unit"] ?? "items") == "items" else { return }
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
@@ -124,17 +124,17 @@ extension RESTFailure {
         return failure
     }
 
-    // MARK: Refusals from within a statement
+    // MARK: Refusals within a statement
 
-    /// An expression that is 0 where `condition` holds, and takes everything back where it does not.
+    /// An expression that is 0 if `condition` holds, and otherwise rolls everything back.
     ///
-    /// - Parameter count: An expression for what the message tells.
+    /// - Parameter count: An expression for the number in the message.
     static func demanding(_ condition: String, or code: String, _ count: String) -> String {
         "case when \(condition) then 0 else ('\(mark) \(code) ' || \(count))::int end"
     }
     private static let mark = "refused by the data service:"
 
-    /// What `demanding` has refused.
+    /// A refusal by `demanding`.
     init?(refused failure: PostgresFailure) {
         guard failure.code == "22P02", let start = failure.message.firstRange(of: RESTFailure.mark + " ") else {
             return nil

@@ -1,12 +1,12 @@
 import SwitchyardBytes
 
-/// What the database knows of a table or view.
+/// A table or view in the database's catalog.
 struct RESTTable: Sendable {
     struct Column: Sendable {
         let name: String
-        /// As "json", "int4"; of arrays with an underscore in front.
+        /// Such as "json" or "int4"; for arrays with a leading underscore.
         let type: String
-        /// What stands in it when nothing is said; an expression of the table's owner.
+        /// The default value, as an expression of the table's owner.
         let defaultValue: String?
     }
 
@@ -14,7 +14,7 @@ struct RESTTable: Sendable {
     let name: String
     let columns: [Column]
     let key: [String]
-    /// Functions of the schema that take a row and can be read like columns, with the types of what they give.
+    /// Functions of the schema that take a row and can be read like columns, with their result types.
     private let computed: [(name: String, type: String)]
 
     static let query = """
@@ -33,7 +33,7 @@ struct RESTTable: Sendable {
         where n.nspname = $1 and c.relname = $2 and c.relkind in ('r', 'v', 'm', 'f', 'p')
         """
 
-    /// What tables a schema has; takes a second parameter to be asked like the others.
+    /// The tables of a schema. It takes an unused second parameter, like the other queries.
     static let names = """
         select c.relname from pg_class c join pg_namespace n on n.oid = c.relnamespace
         where n.nspname = $1 and c.relkind in ('r', 'v', 'm', 'f', 'p') and $2::text = '' order by c.relname
@@ -58,18 +58,18 @@ struct RESTTable: Sendable {
         Dictionary(columns.map { ($0.name, $0.type) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// What may be read of a row, with its type.
+    /// The readable columns and functions of a row, with their types.
     var readable: [String: String] {
         types.merging(computed.map { ($0.name, $0.type) }, uniquingKeysWith: { column, _ in column })
     }
 
-    /// Its name within a statement.
+    /// Its quoted name in a statement.
     var quoted: String { RESTStatement.quoted(schema) + "." + RESTStatement.quoted(name) }
 }
 
-/// What the database knows of a function.
+/// A function in the database's catalog.
 struct RESTFunction: Sendable {
-    /// Functions of one name, with what each of them is as of now.
+    /// All functions with a name, in their current state.
     static let query = """
         select json_build_object('version', p.oid || ':' || p.xmin, 'isSet', p.proretset, 'isVoid', p.prorettype = 'void'::regtype,
           'isComposite', t.typtype = 'c' or p.prorettype = 'record'::regtype or p.proargmodes && '{t,o,b}',
@@ -84,7 +84,7 @@ struct RESTFunction: Sendable {
 
     let schema: String
     let name: String
-    /// Another one once the function is replaced or altered.
+    /// Changes when the function is replaced or altered.
     let version: String
     let arguments: [(name: String, type: String)]
     private let required: Int
@@ -92,12 +92,12 @@ struct RESTFunction: Sendable {
     let isVoid: Bool
     let isComposite: Bool
     let isStable: Bool
-    /// Whether the last argument takes all that are given under its name.
+    /// Whether the last argument takes all values with its name.
     let isVariadic: Bool
-    /// The name of the only value that it gives back under a name.
+    /// The name of the only value that it returns, if that is named.
     let output: String?
 
-    /// What functions a schema has, with their arguments.
+    /// The functions of a schema, with their arguments.
     static let names = """
         select p.proname || '(' || coalesce((select string_agg(coalesce(p.proargnames[n], ''), ', ' order by n)
                                              from unnest(p.proargtypes) with ordinality as a(t, n)), '') || ')'
@@ -128,15 +128,15 @@ struct RESTFunction: Sendable {
             && Set(arguments.prefix(required).map(\.name)).isSubset(of: given)
     }
 
-    /// Whether it takes a body as it is.
+    /// Whether it takes the unparsed body.
     var takesBody: Bool {
         arguments.count == 1 && arguments[0].name.isEmpty
             && ["json", "jsonb", "text", "bytea"].contains(arguments[0].type)
     }
 
-    /// The call as the source of rows, with all arguments in one JSON object as the parameter that is named.
+    /// The call as a source of rows, with all arguments in one JSON object as the named parameter.
     ///
-    /// Scalars are rows of one column, which is called like the alias.
+    /// Scalars are rows with one column, which has the alias as its name.
     func source(calledWith given: JSONObject, _ parameter: String, alias: String) -> String {
         let (row, result) = (RESTStatement.quoted("arguments of the call"), RESTStatement.quoted(alias))
         let used = arguments.filter { given[$0.name] != nil }

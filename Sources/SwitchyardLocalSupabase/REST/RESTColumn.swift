@@ -1,6 +1,6 @@
 import SwitchyardBytes
 
-/// A column, or a place within the JSON that it holds, as requests name it: `data->address->>city`.
+/// A column, or a path within its JSON, as named in requests: `data->address->>city`.
 struct RESTColumn: Hashable, Sendable {
     struct Step: Hashable, Sendable {
         enum Key: Hashable, Sendable {
@@ -8,7 +8,7 @@ struct RESTColumn: Hashable, Sendable {
             case index(Int)
         }
         let key: Key
-        /// Whether the step gives text instead of JSON.
+        /// Whether the step returns text instead of JSON.
         let isText: Bool
     }
 
@@ -20,7 +20,7 @@ struct RESTColumn: Hashable, Sendable {
         self.steps = steps
     }
 
-    /// - Throws: For what is no column; a dot would lead into another table.
+    /// - Throws: If the text is not a column; a dot would refer to another table.
     init(parsing text: some StringProtocol) throws(RESTFailure) {
         var scanner = RESTScanner(text)
         self.init(try scanner.name(until: { $0 == "." || $0 == ":" }), steps: try RESTColumn.steps(&scanner))
@@ -31,7 +31,7 @@ struct RESTColumn: Hashable, Sendable {
         }
     }
 
-    /// The steps of a path, up to what is none.
+    /// Parses the steps of a path, as far as possible.
     static func steps(_ scanner: inout RESTScanner) throws(RESTFailure) -> [Step] {
         var steps: [Step] = []
         while scanner.skip("->") {
@@ -47,7 +47,7 @@ struct RESTColumn: Hashable, Sendable {
         return steps
     }
 
-    /// What results are called that hold it: its last name.
+    /// Its name in results, which is the last name of the path.
     var label: String {
         for step in steps.reversed() {
             if case .name(let name) = step.key { return name }
@@ -56,7 +56,7 @@ struct RESTColumn: Hashable, Sendable {
     }
 }
 
-/// Reads texts of requests from the left.
+/// Scans texts of requests from left to right.
 struct RESTScanner {
     private var rest: Substring
     private let text: String
@@ -94,7 +94,7 @@ struct RESTScanner {
         return String(rest)
     }
 
-    /// A name: in quotes, or up to an arrow or one of the ends.
+    /// Parses a name: in quotes, or up to an arrow or an end character.
     mutating func name(until isEnd: (Character) -> Bool) throws(RESTFailure) -> String {
         if peek == "\"" { return try quoted() }
         var name = ""
@@ -106,7 +106,7 @@ struct RESTScanner {
         return name
     }
 
-    /// Text in quotes, in which a backslash takes the next character as it is.
+    /// Parses quoted text, in which a backslash escapes the next character.
     mutating func quoted() throws(RESTFailure) -> String {
         try demand("\"")
         var content = ""

@@ -2,14 +2,14 @@ import SwitchyardBytes
 import SwitchyardServerKit
 import SwitchyardWire
 
-/// A refusal as clients of the vendor's data service see it: a status, and a body with four members.
+/// A refusal of the vendor's data service: a status, and a body with four members.
 struct RESTFailure: Error, Sendable {
     let status: Int
     let code: String
     let message: String
     var details: JSON = .null
     var hint: JSON = .null
-    /// Further fields of the answer's head.
+    /// Additional header fields of the answer.
     var headers: [(name: String, value: String)] = []
 
     init(_ status: Int, _ code: String, _ message: String) {
@@ -68,7 +68,7 @@ struct RESTFailure: Error, Sendable {
             response.headers["WWW-Authenticate"] =
                 code == "PGRST301" || code == "PGRST303" ? "Bearer" + reason : "Bearer"
         }
-        // A page that does not exist is said with the range, and is no error of the service.
+        // A page out of range is reported in the range, and is not an error of the service.
         if status != 416 { response.headers["Proxy-Status"] = "PostgREST; error=\(code)" }
         for (name, value) in headers where value.utf8.allSatisfy({ $0 >= 32 }) { response.headers[name] = value }
         return response

@@ -5,10 +5,10 @@ indirect enum RESTFilter: Hashable, Sendable {
     case any([RESTFilter])
     case not(RESTFilter)
 
-    /// Whether a pair of this name is about several columns.
+    /// Whether a parameter with this name concerns several columns.
     static func isGroup(_ name: String) -> Bool { ["and", "or", "not.and", "not.or"].contains(name) }
 
-    /// One pair of a query: `age=gte.18`, `or=(…)`, `not.and=(…)`.
+    /// Parses one parameter: `age=gte.18`, `or=(…)`, `not.and=(…)`.
     init(name: String, value: String) throws(RESTFailure) {
         switch name {
         case "and", "or", "not.and", "not.or":
@@ -34,7 +34,7 @@ indirect enum RESTFilter: Hashable, Sendable {
         }
     }
 
-    /// A node of a tree: a group with its members in parentheses, or a comparison.
+    /// Parses a node of a tree: a group with its members in parentheses, or a comparison.
     private init(node scanner: inout RESTScanner, depth: Int = 0) throws(RESTFailure) {
         guard depth < 64 else { throw .unparsable("too many levels") }
         scanner.skipSpaces()
@@ -57,17 +57,17 @@ indirect enum RESTFilter: Hashable, Sendable {
     }
 }
 
-/// An operator with what it compares to.
+/// An operator with its operand.
 enum RESTOperation: Hashable, Sendable {
-    /// With the operator as the database knows it.
+    /// With the database's operator.
     case compare(String, String)
-    /// With all or any elements of an array, in the database's form.
+    /// With all or any elements of an array, in the database's format.
     case compareMany(String, quantifier: String, String)
     case inList([String])
     /// "null", "true" and so on.
     case isState(String)
     case isDistinct(String)
-    /// A search in texts, with the name of the function that reads it.
+    /// A full-text search, with the name of the function that parses it.
     case search(function: String, language: String?, String)
 
     private static let comparisons = [
@@ -82,7 +82,7 @@ enum RESTOperation: Hashable, Sendable {
         "null": "null", "not_null": "not null", "true": "true", "false": "false", "unknown": "unknown",
     ]
 
-    /// Whether a text begins as an operation does; on calls of functions all others are arguments.
+    /// Whether a text starts like an operation; in function calls all others are arguments.
     static func begins(_ text: String) -> Bool {
         var rest = text[...]
         if rest.hasPrefix("not.") { rest = rest.dropFirst(4) }
@@ -91,7 +91,7 @@ enum RESTOperation: Hashable, Sendable {
         return comparisons[name] != nil || searches[name] != nil || ["in", "is", "isdistinct"].contains(name)
     }
 
-    /// - Parameter inTree: Whether the value ends at a comma or parenthesis, and may stand in quotes.
+    /// - Parameter inTree: Whether the value ends at a comma or parenthesis, and may be quoted.
     init(_ scanner: inout RESTScanner, inTree: Bool) throws(RESTFailure) {
         let name = scanner.take { $0.isLetter }
         var modifier: String?
@@ -130,7 +130,7 @@ enum RESTOperation: Hashable, Sendable {
         if scanner.peek == "\"" {
             let copy = scanner
             let text = try scanner.quoted()
-            // What goes on behind its closing quote was no quoted text.
+            // Text that continues after its closing quote was not quoted.
             if scanner.isAtEnd || scanner.peek == "," || scanner.peek == ")" { return text }
             scanner = copy
         }

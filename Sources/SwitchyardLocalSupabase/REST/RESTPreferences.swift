@@ -1,6 +1,6 @@
 import SwitchyardBytes
 
-/// What a request prefers; what was honoured is said in the answer.
+/// The preferences of a request; the answer lists those that were applied.
 struct RESTPreferences: Hashable, Sendable {
     enum Returning: String {
         case minimal, representation
@@ -22,7 +22,7 @@ struct RESTPreferences: Hashable, Sendable {
     private(set) var timeZone: String?
     private(set) var applied: [String] = []
 
-    /// - Throws: Where handling is to be strict, for what is not known.
+    /// - Throws: For an unknown preference, if handling is strict.
     init(_ fields: [String]) throws(RESTFailure) {
         var unknown: [String] = []
         var isStrict = false

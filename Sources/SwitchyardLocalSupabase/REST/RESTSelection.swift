@@ -1,13 +1,13 @@
-/// What of each row is asked for.
+/// The requested parts of each row.
 struct RESTSelection: Hashable, Sendable {
     struct Item: Hashable, Sendable {
         let column: RESTColumn
-        /// `nil` for the column's own.
+        /// `nil` for the column's own name.
         let alias: String?
         let cast: String?
     }
 
-    /// `nil` stands for all columns.
+    /// A `nil` element means all columns.
     let items: [Item?]
 
     var isEverything: Bool { items == [nil] }
@@ -62,11 +62,11 @@ struct RESTSelection: Hashable, Sendable {
     }
 }
 
-/// One key that rows are ordered by.
+/// A sort key of rows.
 struct RESTOrder: Hashable, Sendable {
     let column: RESTColumn
     let isDescending: Bool
-    /// `nil`: where the database puts them.
+    /// `nil` for the database's default.
     let nullsFirst: Bool?
 
     static func parse(_ text: String) throws(RESTFailure) -> [RESTOrder] {

@@ -1,9 +1,9 @@
-/// Puts a statement together. Names are quoted, and everything that a request brings besides is a parameter.
+/// Builds a statement. Names are quoted, and everything else from a request is a parameter.
 struct RESTStatement {
     private(set) var parameters: [String?] = []
-    /// What the rows are called in it.
+    /// The alias of the rows.
     let alias: String
-    /// The columns that may be named, with their types; `nil` where the database is to say.
+    /// The allowed columns with their types; `nil` to leave the check to the database.
     let columns: [String: String]?
 
     init(alias: String, columns: [String: String]? = nil, parameters: [String?] = []) {
@@ -16,7 +16,7 @@ struct RESTStatement {
         "\"" + name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
     }
 
-    /// A new parameter.
+    /// Adds a parameter.
     mutating func bind(_ value: String) -> String {
         parameters.append(value)
         return "$\(parameters.count)"
@@ -41,7 +41,7 @@ struct RESTStatement {
 
     // MARK: Conditions
 
-    /// The conditions that all have to hold, or `true`.
+    /// The conjunction of the conditions, or `true`.
     mutating func conditions(_ filters: [RESTFilter]) throws(RESTFailure) -> String {
         var parts: [String] = []
         for filter in filters { parts.append(try condition(filter)) }
@@ -78,7 +78,7 @@ struct RESTStatement {
         }
     }
 
-    /// An array as the database writes it.
+    /// An array in the database's format.
     static func array(_ elements: [String]) -> String {
         let parts = elements.map { element in
             "\""
@@ -116,7 +116,7 @@ struct RESTStatement {
         return " order by " + parts.joined(separator: ", ")
     }
 
-    /// Names of types that are part of the language, and what they are called where names are quoted.
+    /// The names of types that are SQL keywords, and their quotable names.
     private static let typeNames = [
         "int": "int4", "integer": "int4", "bigint": "int8", "smallint": "int2", "real": "float4", "float": "float8",
         "boolean": "bool", "decimal": "numeric", "char": "bpchar", "character": "bpchar",

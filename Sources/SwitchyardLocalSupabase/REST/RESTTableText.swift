@@ -1,6 +1,6 @@
-/// Lines of values between commas, taken apart.
+/// Parses comma-separated values.
 enum RESTTableText {
-    /// - Returns: The values of each line; those in quotes without them.
+    /// - Returns: The values of each line, without quotes.
     static func rows(_ text: String) -> [[String]] {
         var rows: [[String]] = []
         var row: [String] = []

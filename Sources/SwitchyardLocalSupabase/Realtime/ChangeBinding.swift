@@ -2,14 +2,14 @@ import SwitchyardBytes
 
 /// The rows whose changes a channel requests.
 struct ChangeBinding: Sendable {
-    /// Makes identical requests identical, and is told with each change.
+    /// The same for identical requests, and sent with each change.
     let id: Int64
-    /// As it is repeated in the answer to the join.
+    /// The request as it is repeated in the answer to the join.
     let request: JSONObject
     let filter: ChangeFilter?
     /// `nil` for all columns.
     let columns: Set<String>?
-    /// What is wrong with it, in the service's words.
+    /// The problem with it, in the service's words.
     let problem: String?
     private let event: String
     private let schema: String
@@ -42,23 +42,23 @@ struct ChangeBinding: Sendable {
         }
     }
 
-    /// With its name, for the answer to the join.
+    /// The answer to the join, with its ID.
     var answer: JSON {
         var answer = request
         answer["id"] = .integer(id)
         return .object(answer)
     }
 
-    /// The one table that it is about, if it is about one.
+    /// Its table, if it concerns a single one.
     var place: (schema: String, table: String)? { schema == "*" || table == "*" ? nil : (schema, table) }
 
-    /// Whether it is about such changes; its filter aside.
+    /// Whether it covers a change, ignoring its filter.
     func covers(_ change: RowChange) -> Bool {
         (schema == "*" || schema == change.schema) && (table == "*" || table == change.table)
             && (event == "*" || event == change.kind)
     }
 
-    /// What is wrong with it for the columns of its table, as far as the asking role may read them.
+    /// The problem with it for the columns of its table that the role may read.
     func problem(types: [String: String]) -> String? {
         guard let filter, place != nil else { return nil }
         for clause in filter.clauses {
@@ -73,7 +73,7 @@ struct ChangeBinding: Sendable {
         return nil
     }
 
-    /// That the database knows nothing of the kind that it is about; a table that is not published counts as none.
+    /// The message if the database has no such table; an unpublished table counts as missing.
     func problem(_ reason: String) -> String {
         "Unable to subscribe to changes with given parameters. Please check Realtime is enabled for the given connect "
             + "parameters: [event: \(event), schema: \(schema), table: \(table), "

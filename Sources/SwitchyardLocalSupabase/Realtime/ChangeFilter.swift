@@ -1,6 +1,6 @@
 import SwitchyardBytes
 
-/// Conditions on the columns of a row: `column=operator.value`, several joined by commas, all of which must hold.
+/// Conditions on the columns of a row: `column=operator.value`, several separated by commas, all of which must hold.
 struct ChangeFilter: Sendable {
     struct Mistake: Error {
         let text: String
@@ -49,7 +49,7 @@ struct ChangeFilter: Sendable {
         return Clause(column: String(sides[0]), isNegated: isNegated, test: test, values: values)
     }
 
-    /// At the commas that stand in no quotes and no parentheses.
+    /// Splits at commas outside of quotes and parentheses.
     private static func split(_ text: String) -> [Substring] {
         var parts: [Substring] = []
         var start = text.startIndex
@@ -106,7 +106,7 @@ extension ChangeFilter.Clause {
     func matches(_ value: JSON) -> Bool {
         if test == "is" { return isNegated != holds(is: value) }
         if test == "isdistinct" { return isNegated != (value.isNull || compare(value, values[0]) != 0) }
-        // What compares with nothing is neither so nor otherwise.
+        // A comparison with null is neither true nor false.
         guard !value.isNull else { return false }
         return isNegated != holds(value)
     }
@@ -134,7 +134,7 @@ extension ChangeFilter.Clause {
         }
     }
 
-    /// Numbers by their size, moments by time, everything else by its text.
+    /// Compares numbers by value, times chronologically, and everything else as text.
     private func compare(_ value: JSON, _ text: String) -> Int {
         if let whole = value.int64, let other = Int64(text) { return whole < other ? -1 : whole == other ? 0 : 1 }
         if let number = value.double, let other = Double(text) { return number < other ? -1 : number == other ? 0 : 1 }
@@ -151,7 +151,7 @@ extension ChangeFilter.Clause {
 }
 
 extension String {
-    /// Whether it fits a pattern in which `%` stands for anything and `_` for one letter.
+    /// Whether it matches a pattern in which `%` stands for any text and `_` for one character.
     fileprivate func isLike(_ pattern: String) -> Bool {
         let letters = Array(self)
         var reachable: Set<Int> = [0]

@@ -128,7 +128,7 @@ extension LocalRealtime {
     /// Ends all connections without notice.
     package func cutSockets() { for session in hub.sessions { hub.remove(session) } }
 
-    /// The tokens of people that are in use now count as expired from now on; the project's keys do not.
+    /// From now on, users' tokens currently in use count as expired; the project's keys do not.
     package func expireTokens() {
         let tokens = hub.channels.map(\.token).filter { $0.token.subject != nil }
         faults.refuse(Set(tokens.map(\.text)))

@@ -4,7 +4,7 @@ import Synchronization
 
 /// Messages of clients on their channels.
 extension LocalRealtime {
-    /// One message of a client; the next one is taken when this is done.
+    /// Handles one message of a client; the next one follows when this has finished.
     func take(_ frame: RealtimeFrame, from session: RealtimeSession) async {
         if frame.topic == "phoenix" {
             if frame.event == "heartbeat" { session.send(frame.reply()) }
@@ -14,7 +14,7 @@ extension LocalRealtime {
         guard let channel = session.channel(frame.topic) else {
             return session.send(frame.event == "phx_leave" ? frame.reply() : frame.refusal("unmatched topic"))
         }
-        // About an earlier life of the channel.
+        // It concerns an earlier join of the channel.
         if let ref = frame.joinRef, ref != channel.joinRef { return }
         guard messages.count(at: now) else { return end(channel, "Too many messages per second") }
         switch frame.event {
@@ -35,7 +35,7 @@ extension LocalRealtime {
         channel.tell("phx_close", [:])
     }
 
-    /// With the reason.
+    /// Ends the channel with a reason.
     func end(_ channel: LocalChannel, _ reason: String) {
         channel.system("system", "error", reason)
         close(channel)
@@ -95,7 +95,7 @@ extension LocalRealtime {
         if waits { channel.system("system", "ok", "Replication connection established") }
     }
 
-    /// Says whether changes of rows come through.
+    /// Reports whether row changes will be received.
     private func subscribe(_ channel: LocalChannel) async {
         guard !channel.join.bindings.isEmpty else { return }
         channel.state.withLock { $0.hearsChanges = false }
@@ -121,13 +121,13 @@ extension LocalRealtime {
                 let types = results[0].text.flatMap { try? JSON(parsing: $0) }?.object ?? [:]
                 problem = binding.problem(types: types.dictionary.compactMapValues(\.string))
             } catch {
-                // Said otherwise once the database is there.
+                // Corrected once the database is available.
                 channel.state.withLock { $0.hearsChanges = true }
                 return channel.system("postgres_changes", "error", "Too many database timeouts")
             }
         }
         if let problem {
-            // All of the channel's bindings are given up with the bad one.
+            // An invalid binding invalidates all of the channel's bindings.
             return channel.system("postgres_changes", "error", problem)
         }
         channel.state.withLock { $0.hearsChanges = true }
@@ -206,9 +206,9 @@ extension LocalRealtime {
     // MARK: Broadcasts
 
     private func broadcast(_ frame: RealtimeFrame, on channel: LocalChannel) {
-        // Also where it is not allowed.
+        // Even if it is not allowed.
         if channel.join.isPrivate { faults.wake() }
-        // The client is not told that it was not sent.
+        // The client is not informed that the broadcast was not sent.
         guard channel.rights.sendsBroadcasts else { return }
         let size = frame.bytes?.count ?? (frame.payload["payload"] ?? .null).bytes().count
         guard size <= limits.broadcastSize else {

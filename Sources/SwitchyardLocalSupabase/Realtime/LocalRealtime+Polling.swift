@@ -2,7 +2,7 @@ import SwitchyardBytes
 import SwitchyardServerKit
 import SwitchyardWire
 
-/// The way for clients that no web socket reaches. The status of an answer is in its body.
+/// Long polling, for clients without web sockets. The status of an answer is in its body.
 extension LocalRealtime {
     func poll(_ request: ServerRequest) async -> ServerResponse {
         let id = request.headers["x-phoenix-longpoll-token"] ?? request.query("token")
@@ -25,7 +25,7 @@ extension LocalRealtime {
         }
         let window = limits.pollWindow
         let end = Task { [outbox = session.outbox] in
-            // A poll that finds nothing is answered empty after this long; what comes before ends it.
+            // A poll without messages is answered empty after this time; a message ends it earlier.
             try? await Task.sleep(for: window)
             outbox.wake()
         }

@@ -7,7 +7,7 @@ import Synchronization
 /// over web sockets and by polling.
 ///
 /// Policies on `realtime.messages` decide who may join and use a private channel; those of each table decide who receives its
-/// changes. Refusals come at once, while the vendor's service waits first.
+/// changes. Refusals are sent at once, while the vendor's service waits first.
 final class LocalRealtime: LocalSupabaseService {
     let ground: LocalSupabaseGround
     let faults = RealtimeFaults()
@@ -150,7 +150,7 @@ final class LocalRealtime: LocalSupabaseService {
 
     // MARK: Time
 
-    /// Ends what has run out.
+    /// Ends everything that has expired.
     func sweep() {
         let now = now
         for session in hub.sessions {
@@ -175,7 +175,7 @@ final class LocalRealtime: LocalSupabaseService {
                 return state.awaitsDatabaseSince != nil
             }
             if waited { channel.system("system", "ok", "Replication connection established") }
-            // As after every time that the service has subscribed anew.
+            // As after every new subscription of the service.
             if channel.state.withLock(\.hearsChanges) {
                 channel.system("postgres_changes", "ok", "Subscribed to PostgreSQL")
             }

@@ -2,7 +2,7 @@ import SwitchyardBytes
 
 /// The presence state of a channel. Pure: tracked entries in, notifications out.
 struct PresenceBook {
-    /// By key, each of its entries by the channel that tracks it.
+    /// The entries of each key, with the channel that tracks each one.
     private var entries: [String: [(owner: ObjectIdentifier, meta: JSONObject)]] = [:]
 
     var isEmpty: Bool { entries.isEmpty }
@@ -14,7 +14,7 @@ struct PresenceBook {
                 entries.sorted { $0.key < $1.key }.map { (key: $0.key, value: Self.metas($0.value.map(\.meta))) }))
     }
 
-    /// - Returns: What to tell; `nil` when nothing has changed.
+    /// - Returns: The notification to send; `nil` if nothing has changed.
     mutating func track(_ key: String, _ owner: ObjectIdentifier, _ fields: JSONObject, ref: String) -> JSON? {
         var list = entries[key] ?? []
         var meta = fields

@@ -66,7 +66,7 @@ package final class RealtimeFaults: Sendable {
     /// Restores the connection to the database.
     func wake() { state.withLock { $0.eventsLeft = $0.eventsToSilence ?? 0 } }
 
-    /// - Returns: Whether an event of the database comes through.
+    /// - Returns: Whether an event of the database is delivered.
     func admitsEvent() -> Bool {
         state.withLock { state in
             guard state.eventsToSilence != nil else { return true }
@@ -86,7 +86,7 @@ package final class RealtimeFaults: Sendable {
 
     // MARK: Tokens
 
-    /// From now on these count as expired.
+    /// From now on, these tokens count as expired.
     func refuse(_ tokens: Set<String>) { state.withLock { $0.refusedTokens.formUnion(tokens) } }
 
     func refuses(_ token: String) -> Bool { state.withLock { $0.refusedTokens.contains(token) } }

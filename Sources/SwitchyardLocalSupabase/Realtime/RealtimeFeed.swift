@@ -60,7 +60,7 @@ final class RealtimeFeed: Sendable {
         await task?.value
     }
 
-    /// Until the connection breaks.
+    /// Listens until the connection breaks.
     private func listen(
         _ told: inout [Int64], connected: @Sendable () -> Void
     ) async throws(PostgresFailure) {
@@ -78,8 +78,8 @@ final class RealtimeFeed: Sendable {
         }
     }
 
-    /// - Parameter told: What may still be in the queue though it was told.
-    /// - Returns: How much there was.
+    /// - Parameter told: Rows that may still be in the queue although they were delivered.
+    /// - Returns: The number of rows read.
     private func tellNext(_ told: inout [Int64]) async throws(PostgresFailure) -> Int {
         let gone = JSON.array(told.map { .integer($0) }).text()
         let results = try await database.run([
@@ -99,7 +99,7 @@ final class RealtimeFeed: Sendable {
             guard texts.count == 3, let position = Int64(texts[0]) else { continue }
             entries.append((position, texts[1], (try? JSON(parsing: texts[2])) ?? .null))
         }
-        // Messages do not wait until it is clear who may know of changes; the vendor tells them apart from those as well.
+        // Messages do not wait for the check of who may see changes; the vendor separates them as well.
         for entry in entries where entry.kind != "change" {
             told.append(entry.position)
             if entry.kind == "message", hub.faults.admitsEvent() { tell(message: entry.content) }

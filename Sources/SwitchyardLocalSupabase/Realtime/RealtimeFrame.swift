@@ -1,25 +1,25 @@
 import SwitchyardBytes
 import SwitchyardWire
 
-/// One message of the channel protocol, as the server reads and writes it.
+/// One message of the channel protocol, as read and written by the server.
 struct RealtimeFrame: Sendable {
-    /// In which of the protocol's versions a client speaks.
+    /// The protocol version of a client.
     enum Form: Sendable {
-        /// Objects as text; what belongs to which life of a channel is not said.
+        /// Objects as text, which do not name the join of a channel.
         case objects
         /// Arrays as text, and binary frames.
         case arrays
     }
 
-    /// Which life of its channel it belongs to; absent on what is fanned out.
+    /// The join of the channel that it belongs to; `nil` if it is sent to several clients.
     var joinRef: String?
     var ref: String?
     var topic: String
     var event: String
     var payload: JSON
-    /// The bytes of a broadcast that is no JSON.
+    /// The bytes of a broadcast that is not JSON.
     var bytes: [UInt8]?
-    /// Whether it goes to clients that can read those as a binary frame: a broadcast that came as one, or from the database.
+    /// Whether to send it as a binary frame if the client supports that: a broadcast received as one, or from the database.
     var prefersBinary = false
 
     init(
@@ -37,7 +37,7 @@ struct RealtimeFrame: Sendable {
 
     // MARK: Reading
 
-    /// What cannot be read is passed over: `nil`.
+    /// `nil` for an unreadable message, which is ignored.
     init?(_ message: WebSocketMessage) {
         switch message {
         case .text(let text): self.init(text: Array(text.utf8))
@@ -45,7 +45,7 @@ struct RealtimeFrame: Sendable {
         }
     }
 
-    /// Either form of text.
+    /// From either text format.
     init?(text: [UInt8]) {
         let options = JSONParsingOptions(duplicateKeys: .keepLast, loneSurrogates: .replace)
         guard let json = try? JSON(parsing: text, options: options), let topic = (json["topic"] ?? json[2])?.string,
@@ -61,7 +61,7 @@ struct RealtimeFrame: Sendable {
         case reply, broadcast, userBroadcastPush, userBroadcast
     }
 
-    /// A broadcast in a binary frame; clients send nothing else so.
+    /// From a broadcast in a binary frame, the only kind that clients send.
     init?(binary: [UInt8]) {
         guard binary.count >= 7, binary[0] == Kind.userBroadcastPush.rawValue else { return nil }
         var rest = binary[7...]
@@ -87,7 +87,7 @@ struct RealtimeFrame: Sendable {
 
     // MARK: Writing
 
-    /// - Returns: `nil` for what cannot be said in this form.
+    /// - Returns: `nil` if the format cannot represent it.
     func message(in form: Form) -> WebSocketMessage? {
         switch form {
         case .objects:
@@ -108,7 +108,7 @@ struct RealtimeFrame: Sendable {
         }
     }
 
-    /// `nil` when a field is longer than the frame can say.
+    /// `nil` if a field is too long for the frame format.
     private var binary: [UInt8]? {
         let fields = [topic, payload["event"]?.string ?? "", payload["meta"]?.text() ?? ""].map { Array($0.utf8) }
         guard fields.allSatisfy({ $0.count <= 255 }) else { return nil }

@@ -43,7 +43,8 @@ final class RealtimeHub: Sendable {
 
     var channels: [LocalChannel] { state.withLock { $0.channels.values.flatMap(\.self) } }
 
-    /// - Parameter answer: Says that the channel is joined: before anything that is sent on it, and no sooner than it hears that.
+    /// - Parameter answer: Confirms the join. It runs in the same step, so that the client gets the confirmation first and
+    ///   misses nothing after it.
     func add(_ channel: LocalChannel, answer: () -> Void) {
         state.withLock { state in
             answer()
@@ -61,11 +62,9 @@ final class RealtimeHub: Sendable {
 
     private func members(of place: Place) -> [LocalChannel] { state.withLock { $0.channels[place] ?? [] } }
 
-    // MARK: To all
+    // MARK: Broadcasts
 
-    /// - Parameters:
-    ///   - sender: The sender, which receives it only if it asked to.
-    ///   - admits: Asked for each channel.
+    /// - Parameter sender: The sender, which receives it only if it asked to.
     /// - Returns: The number of recipients.
     @discardableResult
     func broadcast(

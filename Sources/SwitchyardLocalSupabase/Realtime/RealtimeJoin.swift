@@ -3,14 +3,14 @@ import SwitchyardBytes
 /// The options of a join. Malformed values are ignored, as at the vendor's.
 struct RealtimeJoin: Sendable {
     struct Replay: Sendable {
-        /// In milliseconds since 1970; `nil` where it was not said, which is a mistake.
+        /// In milliseconds since 1970; `nil` if it is missing, which is an error.
         let since: Int64?
         let limit: Int
     }
 
     let acknowledges: Bool
     let hearsItself: Bool
-    /// Whether to say when messages of the database come through.
+    /// Whether to report when messages of the database are received.
     let awaitsDatabase: Bool
     let replay: Replay?
     let hasPresence: Bool

@@ -1,26 +1,26 @@
 import Synchronization
 
-/// The limits of a project. Hosted plans differ; these are those of a large one.
+/// The limits of a project. Hosted plans differ; these are the limits of a large one.
 package struct RealtimeLimits: Hashable, Sendable {
     package var clients = 10_000
     package var channelsPerClient = 100
     package var joinsPerSecond = 2_500
-    /// On the average of a minute, both ways and of all clients.
+    /// The average over a minute, in both directions and for all clients.
     package var messagesPerSecond = 2_500
     package var presencePerSecond = 1_000
     package var broadcastSize = 3_000_500
     package var frameSize = 5_000_000
-    /// How long a client may be silent.
+    /// How long a client may stay silent.
     package var idle = Duration.seconds(60)
-    /// How long a poll waits for news.
+    /// How long a poll waits for messages.
     package var pollWindow = Duration.seconds(10)
-    /// How long a session lives without being polled.
+    /// How long a session lives without polls.
     package var pollPatience = Duration.seconds(30)
 
     package init() {}
 }
 
-/// Counts what happens in each second of a while.
+/// Counts events per second, over a number of seconds.
 final class RealtimeMeter: Sendable {
     private struct State {
         var counts: [Int]
@@ -31,13 +31,13 @@ final class RealtimeMeter: Sendable {
     private let limit: Int
     private let state: Mutex<State>
 
-    /// - Parameter seconds: Of how many seconds the average counts.
+    /// - Parameter seconds: The number of seconds to average over.
     init(perSecond limit: Int, over seconds: Int = 1) {
         self.limit = limit * seconds
         state = Mutex(State(counts: Array(repeating: 0, count: seconds)))
     }
 
-    /// - Returns: Whether one more is within the limit; then it is counted.
+    /// - Returns: Whether they are within the limit; only then are they counted.
     func count(_ more: Int = 1, at second: Int64) -> Bool {
         return state.withLock { state in
             let size = Int64(state.counts.count)

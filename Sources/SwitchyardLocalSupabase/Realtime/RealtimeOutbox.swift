@@ -17,7 +17,7 @@ final class RealtimeOutbox: Sendable {
 
     var isClosed: Bool { state.withLock(\.isClosed) }
 
-    /// Whether what is put in stays for the time being.
+    /// Whether added messages are held back.
     var isHeld: Bool {
         get { state.withLock(\.isHeld) }
         set {
@@ -49,7 +49,7 @@ final class RealtimeOutbox: Sendable {
         taker?.resume(returning: [message])
     }
 
-    /// All that waits, or what comes next; nothing after `wake`, `nil` at the end. One caller at a time.
+    /// The waiting messages, or the next one; empty after `wake`, `nil` at the end. There can be only one caller at a time.
     func take() async -> [WebSocketMessage]? {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -73,7 +73,7 @@ final class RealtimeOutbox: Sendable {
     /// Wakes the waiting task with no messages.
     func wake() { taker()?.resume(returning: []) }
 
-    /// What was put in before is still taken.
+    /// Closes the outbox; messages added before are still delivered.
     func close() {
         let taker = state.withLock { state in
             state.isClosed = true

@@ -2,7 +2,7 @@ import SwitchyardBytes
 import SwitchyardWire
 import Synchronization
 
-/// A token with its text, as sessions and channels hold it.
+/// A token with its text, as kept by sessions and channels.
 struct RealtimeToken: Sendable {
     let text: String
     let token: SupabaseToken
@@ -11,11 +11,11 @@ struct RealtimeToken: Sendable {
     var end: Int64 { token.claims["exp"]?.int64 ?? .max }
 }
 
-/// One client, whichever way it is connected.
+/// A connected client, by web socket or polling.
 final class RealtimeSession: Sendable {
     let id: String
     let form: RealtimeFrame.Form
-    /// Of the connection; channels may have others.
+    /// The connection's token; channels may have others.
     let token: RealtimeToken
     let outbox = RealtimeOutbox()
     private let state: Mutex<(channels: [String: LocalChannel], heard: ContinuousClock.Instant)>
@@ -35,7 +35,7 @@ final class RealtimeSession: Sendable {
     func holdUp(for pause: Duration) async {
         guard pause > .zero else { return }
         outbox.isHeld = true
-        // The pause is the fault itself, in a server's time; one that is cut short is over.
+        // The pause is the fault itself, in real time; a cancelled one ends early.
         try? await Task.sleep(for: pause)
         outbox.isHeld = false
     }
@@ -46,12 +46,12 @@ final class RealtimeSession: Sendable {
 
     func channel(_ topic: String) -> LocalChannel? { state.withLock { $0.channels[topic] } }
 
-    /// - Returns: What was there before.
+    /// - Returns: The previous channel, if any.
     func put(_ channel: LocalChannel) -> LocalChannel? {
         state.withLock { $0.channels.updateValue(channel, forKey: channel.topic) }
     }
 
-    /// - Returns: Whether it was there.
+    /// - Returns: Whether it was joined.
     func remove(_ channel: LocalChannel) -> Bool {
         state.withLock { state in
             guard state.channels[channel.topic] === channel else { return false }
@@ -72,14 +72,14 @@ final class LocalChannel: Sendable {
     struct State: Sendable {
         var token: RealtimeToken
         var rights: RealtimeRights
-        /// Since when it waits for messages of the database to come through.
+        /// The start of its wait for messages of the database.
         var awaitsDatabaseSince: ContinuousClock.Instant?
         var hasPresence: Bool
         /// Whether it receives row changes: only after its bindings were validated.
         var hearsChanges = false
     }
 
-    /// With the prefix that the wire has.
+    /// With the prefix used on the wire.
     let topic: String
     let joinRef: String?
     let join: RealtimeJoin
@@ -105,10 +105,10 @@ final class LocalChannel: Sendable {
     var rights: RealtimeRights { state.withLock(\.rights) }
     var token: RealtimeToken { state.withLock(\.token) }
 
-    /// Public and private channels of one name do not hear each other.
+    /// Public and private channels of the same name are separate.
     var place: RealtimeHub.Place { RealtimeHub.Place(name: name, isPrivate: join.isPrivate) }
 
-    /// Something that the channel says itself.
+    /// Sends a message of the channel itself.
     func tell(_ event: String, _ payload: JSON) {
         session.send(RealtimeFrame(joinRef: joinRef, topic: topic, event: event, payload: payload))
     }
@@ -130,7 +130,7 @@ struct RealtimeRights: Hashable, Sendable {
     var sendsBroadcasts: Bool
     var tracksPresence: Bool
 
-    /// Of public channels.
+    /// The rights on public channels.
     static let all = RealtimeRights(["read:broadcast", "read:presence", "write:broadcast", "write:presence"])
 
     init(_ names: Set<String>) {

@@ -1,6 +1,6 @@
 import SwitchyardBytes
 
-/// A row that was written, as the database queued it.
+/// A written row, as queued by the database.
 struct RowChange: Sendable {
     let schema: String
     let table: String
@@ -10,7 +10,7 @@ struct RowChange: Sendable {
     let at: String
     let record: JSONObject?
     let old: JSONObject?
-    /// As it came, for the question who may see it.
+    /// The change as received, for checking who may see it.
     let content: JSON
 
     /// Larger changes are delivered without their large values.
@@ -30,7 +30,7 @@ struct RowChange: Sendable {
         self.content = content
     }
 
-    /// What filters look at.
+    /// The row that filters check.
     var filtered: JSONObject { record ?? old ?? [:] }
 
     /// The parts of a change that a role may see.
@@ -38,7 +38,7 @@ struct RowChange: Sendable {
         let columns: [(name: String, type: String)]
         let isAllowed: Bool
         let isSeen: Bool
-        /// Whether policies hold on the table.
+        /// Whether the table has row-level security.
         let isGuarded: Bool
 
         init(_ json: JSON) {
@@ -52,7 +52,7 @@ struct RowChange: Sendable {
         }
     }
 
-    /// - Parameter wanted: The columns to tell, the key aside; `nil` for all.
+    /// - Parameter wanted: The columns to send besides the key; `nil` for all.
     /// - Returns: `nil` if the role cannot see it.
     func payload(for look: Look, ids: [Int64], wanted: Set<String>?) -> JSON? {
         if keys.isEmpty, kind != "DELETE" { return failure(ids, "Error 400: Bad Request, no primary key") }

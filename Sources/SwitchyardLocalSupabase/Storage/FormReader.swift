@@ -1,6 +1,6 @@
 import SwitchyardBytes
 
-/// Takes a form apart as it arrives: fields are told whole, a file piece by piece.
+/// Parses a form as it arrives: fields completely, a file piece by piece.
 struct FormReader {
     enum Event: Hashable {
         case field(name: String, value: String)
@@ -17,7 +17,7 @@ struct FormReader {
         case end
     }
 
-    /// What fields and heads may take together.
+    /// The maximum total size of fields and heads.
     private static let limit = 1 << 20
 
     private let separator: [UInt8]
@@ -27,11 +27,11 @@ struct FormReader {
 
     init(boundary: String) {
         separator = Array("\r\n--\(boundary)".utf8)
-        // The first boundary has no line end in front of it.
+        // The first boundary has no preceding line break.
         pending = [13, 10]
     }
 
-    /// - Returns: `nil` for a body that is no form.
+    /// - Returns: `nil` if the body is not a form.
     static func boundary(in type: String) -> String? {
         guard type.lowercased().hasPrefix("multipart/form-data"), let start = type.firstRange(of: "boundary=") else {
             return nil
@@ -50,7 +50,7 @@ struct FormReader {
         return events
     }
 
-    /// - Returns: Whether there may be more to do with what is there.
+    /// - Returns: Whether the available bytes may contain more.
     private mutating func step(_ events: inout [Event]) throws(Malformed) -> Bool {
         switch place {
         case .end:
@@ -65,7 +65,7 @@ struct FormReader {
                 place = .file
                 events.append(.fileBegins(type: head["content-type"]))
             } else if head["content-type"]?.hasPrefix("application/octet-stream") == true {
-                // Some clients name the type of a file and not the file.
+                // Some clients send the type of a file but not its name.
                 place = .file
                 events.append(.fileBegins(type: head["content-type"]))
             } else {
@@ -89,7 +89,7 @@ struct FormReader {
                 place = .head
                 return true
             }
-            // The beginning of a boundary may be the end of what is there.
+            // The end of the available bytes may be the start of a boundary.
             let safe = pending.count - separator.count + 1
             guard safe > 0 else { return false }
             events.append(.fileBytes(Array(pending[..<safe])))
@@ -98,7 +98,7 @@ struct FormReader {
         }
     }
 
-    /// The head of the next part, from the boundary to the empty line; `nil` until it is there.
+    /// The head of the next part, from the boundary to the empty line; `nil` until it is complete.
     private mutating func takeHead() throws(Malformed) -> [String: String]? {
         guard pending.count >= separator.count + 2 else { return nil }
         guard pending.starts(with: separator) else { throw Malformed() }

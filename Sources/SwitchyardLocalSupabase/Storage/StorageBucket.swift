@@ -1,6 +1,6 @@
 import SwitchyardBytes
 
-/// A bucket, as far as it says what may be in it.
+/// A bucket and the restrictions on its contents.
 struct StorageBucket: Sendable {
     let id: String
     let isPublic: Bool
@@ -21,10 +21,10 @@ struct StorageBucket: Sendable {
           'created_at', \(StorageObject.time("created_at")), 'updated_at', \(StorageObject.time("updated_at")))
         """
 
-    /// As lists tell of it: with its type.
+    /// The format in lists, with its type.
     static let listed = "(\(columns)::jsonb || jsonb_build_object('type', type))"
 
-    /// What one request may bring at most, resumable ones aside.
+    /// The maximum size of one request, except for resumable uploads.
     static let standardLimit: Int64 = 5 << 30
 
     /// - Throws: `EntityTooLarge`.
@@ -33,7 +33,7 @@ struct StorageBucket: Sendable {
         guard size <= limit else { throw .tooLarge }
     }
 
-    /// Exactly one of the types that are allowed, parameters included, or of one of the kinds.
+    /// Checks that the type is exactly one of the allowed types, including parameters, or matches a wildcard.
     ///
     /// - Throws: `InvalidMimeType`.
     func check(type: String) throws(SupabaseStorageFailure) {

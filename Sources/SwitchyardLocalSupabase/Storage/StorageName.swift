@@ -2,12 +2,12 @@ import SwitchyardBytes
 import SwitchyardServerKit
 import SwitchyardWire
 
-/// Where an object is: a bucket, and a name in it.
+/// The location of an object: a bucket and a name.
 struct StorageName: Hashable, Sendable {
     let bucket: String
     let name: String
 
-    /// - Throws: `InvalidKey` for a name that the service does not take.
+    /// - Throws: `InvalidKey` for a name that the service does not accept.
     init(bucket: String, name: String) throws(SupabaseStorageFailure) {
         guard Self.isBucket(bucket) else {
             throw .invalidBucketName
@@ -18,7 +18,7 @@ struct StorageName: Hashable, Sendable {
         self.name = name
     }
 
-    /// What stands in the address behind a route. Empty segments are part of the name.
+    /// From the path after a route. Empty segments are part of the name.
     init(_ request: ServerRequest, behind route: String) throws(SupabaseStorageFailure) {
         let prefix = "/storage/v1/\(route)/"
         guard request.rawPath.hasPrefix(prefix) else { throw .invalidRequest("The address is coded in a strange way") }
@@ -29,7 +29,7 @@ struct StorageName: Hashable, Sendable {
         try self.init(bucket: bucket, name: name)
     }
 
-    /// With its bucket in front, as answers and signatures name it.
+    /// The name prefixed with its bucket, as in answers and signatures.
     var key: String { "\(bucket)/\(name)" }
 
     static func isBucket(_ id: String) -> Bool {

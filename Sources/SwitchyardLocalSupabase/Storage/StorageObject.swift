@@ -14,7 +14,7 @@ struct StorageObject: Sendable {
     let createdAt: String
     let updatedAt: String
 
-    /// A row as `columns` reads it.
+    /// From a row with `columns`.
     init?(_ row: String?) {
         guard let row, let json = try? JSON(parsing: row), let id = json["id"]?.string,
             let version = json["version"]?.string, let bucket = json["bucket_id"]?.string,
@@ -34,7 +34,7 @@ struct StorageObject: Sendable {
           'user_metadata', user_metadata, 'created_at', \(time("created_at")), 'updated_at', \(time("updated_at")))
         """
 
-    /// A column in the form in which the service writes moments.
+    /// A column in the service's time format.
     static func time(_ column: String) -> String {
         #"to_char(\#(column) at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')"#
     }
@@ -42,7 +42,7 @@ struct StorageObject: Sendable {
     var size: Int64 { system["size"]?.int64 ?? 0 }
     var contentType: String { system["mimetype"]?.string ?? "application/octet-stream" }
     var cacheControl: String { system["cacheControl"]?.string ?? "no-cache" }
-    /// With its quotes.
+    /// The ETag with its quotes.
     var etag: String { system["eTag"]?.string ?? "\"\"" }
     var lastModified: String { system["lastModified"]?.string ?? updatedAt }
 
@@ -58,18 +58,18 @@ struct StorageObject: Sendable {
     }
 }
 
-/// An object that is to be written.
+/// An object to be written.
 struct NewObject: Sendable {
     var place: StorageName
     var contentType = "application/octet-stream"
-    /// As it is told later, word for word.
+    /// Returned later exactly as given.
     var cacheControl = "no-cache"
     var notes: JSON = .null
     var replaces = false
-    /// The subject of the token that it is written with.
+    /// The subject of the token used to write it.
     var owner: String?
 
-    /// What the service notes of it.
+    /// The service's metadata.
     func system(_ sums: ServerContents.Sums, at moment: String) -> JSON {
         [
             "eTag": .string("\"\(Hex.encode(sums.md5))\""), "size": .integer(sums.size),

@@ -2,16 +2,16 @@ import Foundation
 import SwitchyardBytes
 import SwitchyardServerKit
 
-/// Rows of buckets.
+/// The rows of buckets.
 extension StorageRows {
-    /// The bucket's settings that the service itself needs, whoever the caller is.
+    /// The bucket's settings that the service itself needs, independent of the caller.
     func bucket(_ id: String) async throws(SupabaseStorageFailure) -> StorageBucket {
         let found = try await bucket(id, as: .service)
         guard let bucket = StorageBucket(found?.text()) else { throw .noSuchBucket }
         return bucket
     }
 
-    /// - Returns: `nil` also where it may not be seen.
+    /// - Returns: `nil` also if the caller may not see it.
     func bucket(_ id: String, as token: SupabaseToken) async throws(SupabaseStorageFailure) -> JSON? {
         let found = try await rows(
             "select \(StorageBucket.columns) from storage.buckets where id = $1", [id], as: token)
@@ -50,7 +50,7 @@ extension StorageRows {
         }
     }
 
-    /// Changes what `body` names.
+    /// Changes the settings named in `body`.
     func update(_ id: String, _ body: JSON, as token: SupabaseToken) async throws(SupabaseStorageFailure) {
         let results = try await run(
             [
@@ -74,7 +74,7 @@ extension StorageRows {
             results = try await run(
                 [PostgresStatement("delete from storage.buckets where id = $1 returning id", [id])], as: token)
         } catch {
-            // Objects refer to it.
+            // There are objects in it.
             guard error.code == SupabaseStorageFailure.noSuchBucket.code else { throw error }
             throw SupabaseStorageFailure(409, "ResourceNotEmpty", "The bucket you tried to delete is not empty")
         }
@@ -86,7 +86,7 @@ extension StorageRows {
           then array(select jsonb_array_elements_text(s -> 'allowed_mime_types')) end
         """
 
-    /// What of a body is about the bucket's settings, checked.
+    /// The validated settings in a body.
     private static func settings(_ body: JSON) throws(SupabaseStorageFailure) -> JSON {
         var settings = JSONObject()
         if let isPublic = body["public"] {

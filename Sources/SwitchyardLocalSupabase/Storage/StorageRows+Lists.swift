@@ -27,7 +27,7 @@ extension StorageRows {
         _ bucket: String, prefix: String, search: String, _ order: Order, limit: Int, offset: Int,
         as token: SupabaseToken
     ) async throws(SupabaseStorageFailure) -> JSON {
-        // Sorted by the byte, as names are; folders come among the files by their names, and before them otherwise.
+        // Sorted by bytes, like names. With other orders, folders come before the files, otherwise among them.
         try await rows(
             """
             with visible as (
@@ -56,8 +56,8 @@ extension StorageRows {
     /// A page of complete names.
     ///
     /// - Parameters:
-    ///   - isFlat: Whether objects in folders are told themselves, and not their folders.
-    ///   - cursor: Behind which entry the page begins: its place in the order, and its name.
+    ///   - isFlat: Whether to list objects in folders individually, instead of the folders.
+    ///   - cursor: The entry after which the page starts: its sort value and its name.
     /// - Returns: The entries, at most one more than `limit`: `{"name", "place", "row"}`, without a row for a folder.
     func page(
         _ bucket: String, prefix: String, isFlat: Bool, _ order: Order, limit: Int, after cursor: (String, String)?,

@@ -82,7 +82,7 @@ struct StorageRows: Sendable {
           updated_at = clock_timestamp(), last_accessed_at = clock_timestamp()
         """
 
-    /// - Throws: `NoSuchKey` also where it may not be seen or changed.
+    /// - Throws: `NoSuchKey` also if the caller may not see or change it.
     func move(
         _ source: StorageName, to destination: StorageName, as token: SupabaseToken
     ) async throws(SupabaseStorageFailure) -> StorageObject {
@@ -110,7 +110,7 @@ struct StorageRows: Sendable {
             """, [bucket, JSON.array(names.map { .string($0) }).text()], as: token, readOnly: false)
     }
 
-    /// All that is told of an object.
+    /// All returned properties of an object.
     func whole(_ id: String) async throws(SupabaseStorageFailure) -> JSON {
         try await rows("select \(Self.whole) from storage.objects where id = $1::uuid", [id], as: .service)
     }
@@ -127,9 +127,9 @@ struct StorageRows: Sendable {
         return results[0].rows.compactMap { $0.first.flatMap { $0 }.map { String(decoding: $0, as: UTF8.self) } }
     }
 
-    /// As lists tell of an object.
+    /// The format of objects in lists.
     static let listed = "json_build_object(\(common))"
-    /// As the answers to changes do.
+    /// The format of objects in answers to changes.
     static let whole = """
         json_build_object('bucket_id', bucket_id, 'owner', coalesce(owner::text, ''), 'owner_id', coalesce(owner_id, ''),
           'version', version, 'user_metadata', coalesce(user_metadata, '{}'), \(common))
@@ -140,7 +140,7 @@ struct StorageRows: Sendable {
           'last_accessed_at', \(StorageObject.time("last_accessed_at"))
         """
 
-    /// What a statement answers with as its only value.
+    /// The only value returned by a statement.
     func rows(
         _ sql: String, _ parameters: [String?], as token: SupabaseToken, readOnly: Bool = true
     ) async throws(SupabaseStorageFailure) -> JSON {

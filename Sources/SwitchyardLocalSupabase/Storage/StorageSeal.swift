@@ -1,7 +1,7 @@
 import SwitchyardBytes
 
-/// Signs addresses that are good without a session. Their key is another one than that of sessions, so that neither passes
-/// for the other.
+/// Signs URLs that are valid without a session. Their key differs from that of sessions, so that neither is accepted as the
+/// other.
 struct StorageSeal: Sendable {
     enum Purpose: String, Sendable { case download, upload }
 
@@ -25,7 +25,7 @@ struct StorageSeal: Sendable {
 
     /// The token's claims.
     ///
-    /// - Throws: `InvalidJWT` for one that is none or has run out, `InvalidSignature` for another address's.
+    /// - Throws: `InvalidJWT` for an invalid or expired token, `InvalidSignature` for a token of another URL.
     func claims(
         of token: String?, _ purpose: Purpose, for place: StorageName
     ) throws(SupabaseStorageFailure) -> JSONObject {

@@ -8,7 +8,7 @@ struct SupabaseContents: Sendable {
 
     init(_ folder: URL) { self.folder = folder }
 
-    /// Without the folder every upload fails and says so.
+    /// Creates the folder. Without it, every upload fails with an error.
     func prepare() {
         try? FileManager.default.createDirectory(
             at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
@@ -16,7 +16,7 @@ struct SupabaseContents: Sendable {
 
     func path(of version: String) -> String { folder.appendingPathComponent(version).path }
 
-    /// A file for contents that arrive.
+    /// Creates a file for uploaded contents.
     func receive() throws(SupabaseStorageFailure) -> (contents: ServerContents, version: String) {
         let version = RandomID.uuid()
         do throws(ServerContents.Failure) {
@@ -26,7 +26,7 @@ struct SupabaseContents: Sendable {
         }
     }
 
-    /// The same contents once more; what is there is never changed, so that both can share it.
+    /// Another reference to the same contents, which never change, so that both can share them.
     func share(_ version: String) throws(SupabaseStorageFailure) -> String {
         let copy = RandomID.uuid()
         do {
@@ -38,7 +38,7 @@ struct SupabaseContents: Sendable {
     }
 
     func discard(_ version: String) {
-        // Versions are written by users' statements too: nothing but one of ours names a file.
+        // Users' statements can write versions, too; only UUIDs are file names of this service.
         guard UUID(uuidString: version) != nil else { return }
         try? FileManager.default.removeItem(atPath: path(of: version))
     }

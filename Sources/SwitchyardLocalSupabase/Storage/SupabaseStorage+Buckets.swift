@@ -62,6 +62,6 @@ extension SupabaseStorage {
 }
 
 extension ServerResponse {
-    /// How the service says that something is done.
+    /// The service's answer when something is done.
     static func message(_ text: String) -> ServerResponse { .json(JSON.object(["message": .string(text)]).bytes()) }
 }

@@ -8,7 +8,7 @@ extension SupabaseStorage {
     enum Audience: Sendable {
         /// Callers with a valid token.
         case authenticated
-        /// Everybody; public buckets only.
+        /// Everyone; public buckets only.
         case everybody
         /// A valid token is used; otherwise the caller is anonymous.
         case either

@@ -35,7 +35,7 @@ extension SupabaseStorage {
             after: cursor, as: token)
         let shown = found.prefix(limit)
         var answer: JSONObject = ["hasNext": .bool(found.count > limit)]
-        // Where folders are told, each entry has its name without the folder's slash as well.
+        // If folders are listed, each entry also has its name without the folder's slash.
         let isFlat = body["with_delimiter"]?.bool != true
         func keyed(_ entry: JSON, _ name: String) -> JSON {
             guard !isFlat, var object = entry.object else { return entry }
@@ -66,7 +66,7 @@ extension SupabaseStorage {
         guard let bytes = Base64.decode(text, alphabet: .url) else {
             throw Failure(400, "InvalidParameter", "Invalid parameter: cursor")
         }
-        // As the vendor writes them: the name of the last entry, without the slash of a folder.
+        // The vendor's format: the name of the last entry, without the slash of a folder.
         if bytes.starts(with: Array("l:".utf8)) {
             let name = String(decoding: bytes.dropFirst(2), as: UTF8.self) + "/"
             return (name, name)
@@ -129,7 +129,7 @@ extension SupabaseStorage {
     func delete(_ request: ServerRequest) async throws(Failure) -> ServerResponse {
         let token = try caller(request)
         let place = try StorageName(request, behind: "object")
-        // Everybody learns whether it exists; the policies decide whether it may be deleted.
+        // Everyone may learn whether it exists; the policies decide whether it may be deleted.
         guard try await rows.object(place, as: .service) != nil else { throw .noSuchKey }
         let gone = try await rows.remove([place.name], from: place.bucket, as: token)
         guard gone.array?.isEmpty == false else { throw .accessDenied("Access denied") }

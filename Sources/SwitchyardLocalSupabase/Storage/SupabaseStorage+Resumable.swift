@@ -3,19 +3,19 @@ import SwitchyardBytes
 import SwitchyardServerKit
 import SwitchyardWire
 
-/// Uploads in parts, by the resumable protocol that the vendor offers (TUS 1.0.0).
+/// Uploads in parts, with the resumable protocol that the vendor offers (TUS 1.0.0).
 extension SupabaseStorage {
     struct ResumableObject: Sendable {
         let object: NewObject
         let version: String
         let bucket: StorageBucket
-        /// Whether an address that was signed stands in for a session.
+        /// Whether a signed URL replaces a session.
         let isSigned: Bool
-        /// In seconds; afterwards the upload is gone.
+        /// In seconds; after that the upload is deleted.
         let end: Int64
     }
 
-    /// The size of each part but the last.
+    /// The size of all parts but the last.
     static let part: Int64 = 6 << 20
     private static let lifetime: Int64 = 86_400
 
@@ -38,7 +38,7 @@ extension SupabaseStorage {
 
     private typealias Answer = @Sendable (SupabaseStorage, ServerRequest, SupabaseToken?) async throws -> ServerResponse
 
-    /// Tokens are checked first, and refused as everywhere; all other errors are plain text with the actual status.
+    /// Tokens are checked first, with the usual refusals; all other errors are plain text with the actual status.
     private func onResumable(
         _ router: inout Router, _ method: HTTPMethod, _ route: String, _ handler: @escaping Answer
     ) {
@@ -118,7 +118,7 @@ extension SupabaseStorage {
         return response
     }
 
-    /// The upload that a request is about, once it is clear that the caller may go on with it.
+    /// The upload of a request, after checking that the caller may continue it.
     private func session(
         _ request: ServerRequest, _ token: SupabaseToken?, isSigned: Bool
     ) async throws(Failure) -> Uploads.Session {
@@ -205,7 +205,7 @@ extension SupabaseStorage {
         return response
     }
 
-    /// `key base64, key base64`; what cannot be read is passed over.
+    /// Parses `key base64, key base64`, ignoring unreadable pairs.
     private static func metadata(_ header: String?) -> [String: String] {
         var pairs: [String: String] = [:]
         for pair in (header ?? "").split(separator: ",") {

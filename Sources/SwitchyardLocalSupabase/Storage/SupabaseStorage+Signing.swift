@@ -41,7 +41,7 @@ extension SupabaseStorage {
         return .json(JSON.array(answers).bytes())
     }
 
-    /// Below the service's own address, and with a path that is not coded.
+    /// Relative to the service's address, and with an unencoded path.
     private func address(of place: StorageName, _ seconds: Int64) -> String {
         "/object/sign/\(place.key)?token=\(seal.token(.download, for: place, validFor: seconds))"
     }

@@ -2,7 +2,7 @@ import SwitchyardBytes
 import SwitchyardServerKit
 import SwitchyardWire
 
-/// What comes in with one request: as a bare body, or as the fields of a form.
+/// Uploads in one request: as a plain body, or as the fields of a form.
 extension SupabaseStorage {
     func upload(_ request: ServerRequest, replaces: Bool) async throws(Failure) -> ServerResponse {
         let token = try caller(request)
@@ -13,7 +13,7 @@ extension SupabaseStorage {
         return .json(JSON.object(["Id": .string(stored.id), "Key": .string(stored.place.key)]).bytes())
     }
 
-    /// Takes the contents of an object, once it is clear that they are welcome.
+    /// Receives the contents of an object, after checking that they are allowed.
     func receive(
         _ request: ServerRequest, _ object: NewObject, as token: SupabaseToken
     ) async throws(Failure) -> StorageObject {
@@ -53,14 +53,14 @@ extension SupabaseStorage {
         }
     }
 
-    /// Makes contents an object.
+    /// Creates an object from its contents.
     func keep(_ object: NewObject, version: String, _ system: JSON) async throws(Failure) -> StorageObject {
         let stored = try await rows.store(object, version: version, system: system)
         await sweep()
         return stored
     }
 
-    /// Writes what comes.
+    /// Writes the body as it arrives.
     static func append(
         _ body: ServerRequestBody, to contents: ServerContents, _ bucket: StorageBucket, isResumable: Bool = false
     ) async throws(Failure) {
@@ -79,7 +79,7 @@ extension SupabaseStorage {
         }
     }
 
-    /// An app's own notes as they come in a header; what cannot be read is passed over.
+    /// An app's custom metadata in a header; unreadable metadata is ignored.
     static func notes(_ header: String?) -> JSON {
         guard let header, let bytes = Base64.decode(header), let json = try? JSON(parsing: bytes), json.object != nil
         else { return .null }

@@ -64,7 +64,7 @@ final class SupabaseStorage: LocalSupabaseService {
         on(&router, nil, "{rest...}") { Failure.noRoute($1) }
     }
 
-    /// - Parameter route: The pattern of a path below the service's own.
+    /// - Parameter route: A path pattern below the service's own path.
     func on(
         _ router: inout Router, _ method: HTTPMethod?, _ route: String,
         _ handler: @escaping @Sendable (SupabaseStorage, ServerRequest) async throws -> ServerResponse
@@ -78,7 +78,7 @@ final class SupabaseStorage: LocalSupabaseService {
         }
     }
 
-    // MARK: Who asks
+    // MARK: Callers
 
     func caller(_ request: ServerRequest) throws(Failure) -> SupabaseToken {
         guard let text = SupabaseAccess.bearer(of: request) ?? request.headers["apikey"] else {
@@ -112,7 +112,7 @@ final class SupabaseStorage: LocalSupabaseService {
         for version in (try? await rows.discarded()) ?? [] { contents.discard(version) }
     }
 
-    /// The moment, as the service writes it.
+    /// The current time in the service's format.
     var moment: String {
         let now = ground.now
         return RFC3339.format(.init(seconds: now.seconds, nanoseconds: now.nanoseconds), fraction: .digits(3))

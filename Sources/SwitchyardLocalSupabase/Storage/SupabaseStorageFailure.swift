@@ -2,12 +2,12 @@ import SwitchyardBytes
 import SwitchyardServerKit
 import SwitchyardWire
 
-/// A refusal as clients of the vendor's file service see it: nearly always HTTP 400, with the actual status in the body.
+/// A refusal of the vendor's file service: nearly always HTTP 400, with the actual status in the body.
 struct SupabaseStorageFailure: Error, Sendable {
     /// The actual status.
     let status: Int
     let code: String
-    /// The name that older clients look at.
+    /// The name used by older clients.
     let error: String
     let message: String
     /// Whether the response has the actual status, as for resumable uploads.
@@ -48,7 +48,7 @@ struct SupabaseStorageFailure: Error, Sendable {
         }
     }
 
-    // MARK: By name
+    // MARK: Known refusals
 
     static let invalidBucketName = Self(400, "InvalidBucketName", "Bucket name invalid", error: "Invalid Input")
     static let noSuchKey = Self(404, "NoSuchKey", "Object not found", error: "not_found")
@@ -77,16 +77,16 @@ struct SupabaseStorageFailure: Error, Sendable {
 
     // MARK: Answers
 
-    /// As plain text with its true status.
+    /// As plain text with its actual status.
     var plain: Self {
         var failure = self
         failure.isPlain = true
         return failure
     }
 
-    /// For what is nowhere here.
+    /// The answer for an unknown route.
     ///
-    /// - Parameter isInShape: Whether it is said as other refusals are.
+    /// - Parameter isInShape: Whether it has the format of other refusals.
     static func noRoute(_ request: ServerRequest, isInShape: Bool = false) -> ServerResponse {
         let path = request.rawPath.dropFirst("/storage/v1".count) + (request.rawQuery.map { "?\($0)" } ?? "")
         if isInShape {

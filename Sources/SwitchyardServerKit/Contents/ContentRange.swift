@@ -25,7 +25,7 @@ package struct ContentRange: Sendable {
     /// The `Content-Range` header; `nil` for the whole object.
     package var header: String? { isPart ? "bytes \(bytes.lowerBound)-\(bytes.upperBound - 1)/\(size)" : nil }
 
-    /// `bytes=a-b`, `bytes=a-` or `bytes=-n`; `nil` for what cannot be satisfied.
+    /// `bytes=a-b`, `bytes=a-` or `bytes=-n`; `nil` if it cannot be satisfied.
     private static func parse(_ header: String, size: Int64) -> Range<Int64>? {
         // Of several ranges, only the first is returned.
         let parts = header.dropFirst(6).prefix { $0 != "," }.split(

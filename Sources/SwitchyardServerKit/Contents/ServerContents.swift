@@ -32,7 +32,7 @@ package final class ServerContents: Sendable {
     package let path: String
     private let state: Mutex<State>
 
-    /// An empty file.
+    /// Creates an empty file.
     package init(_ path: String) throws(Failure) {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw .cannotBeWritten }

@@ -1,7 +1,7 @@
 package import Foundation
 import SwitchyardBytes
 
-/// What a local server throws when it cannot start.
+/// The error if a local server cannot start.
 package protocol ServerStartError: Error {
     init(_ message: String)
 }

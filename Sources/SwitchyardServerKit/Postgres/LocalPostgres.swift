@@ -14,7 +14,7 @@ package final class LocalPostgres: Sendable {
     package static let user = "postgres"
 
     /// - Parameters:
-    ///   - folder: Where the database is kept, so that it outlives the process. Without one, the database is deleted at the
+    ///   - folder: The folder for the database, which then outlives the process. Without one, the database is deleted at the
     ///     end.
     ///   - locale: The default collation; without one, text is sorted by bytes.
     package init(folder: URL? = nil, locale: String? = nil) async throws(LocalPostgresError) {
@@ -85,8 +85,8 @@ package final class LocalPostgres: Sendable {
                 "-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=",
                 // A temporary database need not survive a power failure.
                 "-c", "fsync=\(isKept ? "on" : "off")", "-c", "wal_level=logical", "-c", "max_connections=200",
-                // It drops its connections and what it was doing, but not its shared memory when it is killed, and the system has
-                // room for so many pieces of that.
+                // QUIT drops connections and work in progress. A kill would also leave shared memory behind, of which the
+                // system allows only so many segments.
             ], endingBy: "QUIT", logFile: log(in: folder))
     }
 
@@ -135,7 +135,7 @@ package final class LocalPostgres: Sendable {
         }
     }
 
-    // MARK: Its place
+    // MARK: Files
 
     private static func data(in folder: URL) -> String { folder.appendingPathComponent("data").path }
     private static func log(in folder: URL) -> String { folder.appendingPathComponent("postgres.log").path }
@@ -150,7 +150,7 @@ package final class LocalPostgres: Sendable {
 /// Why no PostgreSQL is available.
 package enum LocalPostgresError: Error, Hashable, Sendable, CustomStringConvertible {
     case notInstalled
-    /// With its own message.
+    /// With the server's own message.
     case cannotStart(String)
 
     package var description: String {

@@ -1,4 +1,4 @@
-/// What a PostgreSQL server says.
+/// A message from a PostgreSQL server.
 enum PostgresBackend {
     case authentication(Int32)
     case ready
@@ -8,10 +8,10 @@ enum PostgresBackend {
     case complete(String)
     case failure(PostgresFailure)
     case notification(channel: String, payload: String)
-    /// Of no interest here.
+    /// Any message that is not needed here.
     case other
 
-    /// Cuts messages out of a stream of bytes.
+    /// Splits a stream of bytes into messages.
     struct Reader {
         private var pending: [UInt8] = []
         private var start = 0
@@ -24,7 +24,7 @@ enum PostgresBackend {
             pending += bytes
         }
 
-        /// The next whole message.
+        /// The next complete message.
         mutating func next() -> PostgresBackend? {
             guard pending.count - start >= 5 else { return nil }
             let length = pending[(start + 1)..<(start + 5)].reduce(0) { $0 << 8 | Int($1) }
@@ -73,9 +73,9 @@ enum PostgresBackend {
     }
 }
 
-/// What the server refused, in its own words.
+/// The server's error.
 package struct PostgresFailure: Error, Hashable, Sendable {
-    /// Five characters, such as "23505"; "08006" when the connection broke.
+    /// Five characters, such as "23505"; "08006" if the connection broke.
     package let code: String
     package let message: String
     package var details: String?
@@ -84,7 +84,7 @@ package struct PostgresFailure: Error, Hashable, Sendable {
     static let disconnected = PostgresFailure(code: "08006", message: "the connection to the database has ended")
 }
 
-/// Reads what a message consists of; past its end come zeros.
+/// Reads the fields of a message; returns zeros past its end.
 private struct PostgresFields {
     private var rest: ArraySlice<UInt8>
 

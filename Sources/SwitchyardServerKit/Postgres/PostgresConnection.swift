@@ -1,10 +1,10 @@
 import SwitchyardBytes
 import Synchronization
 
-/// One connection to a PostgreSQL server on this machine, moved by a thread of its own.
+/// A connection to a PostgreSQL server on this machine, served by a separate thread.
 ///
-/// Units of statements are answered in the order in which they were given. When the connection breaks, each that is
-/// still waiting fails with "08006", and so does every later one.
+/// Units of statements are answered in order. If the connection breaks, all waiting units fail with "08006", and so do all
+/// later ones.
 package final class PostgresConnection: Sendable {
     private typealias Answer = Result<[PostgresResult], PostgresFailure>
 
@@ -25,12 +25,12 @@ package final class PostgresConnection: Sendable {
     private let notified: @Sendable (_ channel: String, _ payload: String) -> Void
     private let ended: @Sendable () -> Void
 
-    /// Connects as `user` without a password, as a private server is set up to allow.
+    /// Connects as `user` without a password, which a private server allows.
     ///
     /// - Parameters:
     ///   - patience: How long the server may take to answer.
-    ///   - notified: Called on the connection's thread for what the server sends to listeners; it must not wait.
-    ///   - ended: Called there once it is of no more use; it must not wait either.
+    ///   - notified: Called on the connection's thread for notifications to listeners; it must not wait.
+    ///   - ended: Called on the same thread once the connection is unusable; it must not wait either.
     package init(
         port: UInt16, user: String, database: String, patience: Duration = .seconds(10),
         notified: @escaping @Sendable (_ channel: String, _ payload: String) -> Void = { _, _ in },
@@ -44,7 +44,7 @@ package final class PostgresConnection: Sendable {
         } catch {
             throw PostgresFailure(code: "08001", message: "the database cannot be reached")
         }
-        // Whoever listens at that port may be no database, and keep silent.
+        // A listener at that port that is no database may never answer.
         let waiting = Task { [self] in
             try await Task.sleep(for: patience)
             close()
@@ -66,7 +66,7 @@ package final class PostgresConnection: Sendable {
         throw failure
     }
 
-    /// Runs the statements as one transaction and answers with the result of each.
+    /// Runs the statements as one transaction and returns the result of each.
     package func run(_ statements: [PostgresStatement]) async throws(PostgresFailure) -> [PostgresResult] {
         let results = try await run { shared in
             shared.names.prepare(statements)
@@ -76,8 +76,8 @@ package final class PostgresConnection: Sendable {
         return results
     }
 
-    /// Runs a text of several statements, as one transaction where it does not begin and commit its own. After a
-    /// failure within its own, the connection is of no more use.
+    /// Runs a text of several statements, as one transaction unless it contains its own. After a failure in a transaction of
+    /// its own, the connection is unusable.
     @discardableResult
     package func run(script: String) async throws(PostgresFailure) -> [PostgresResult] {
         try await run { _ in PostgresFrontend.run(script: script) }
@@ -170,24 +170,24 @@ package final class PostgresConnection: Sendable {
     }
 }
 
-/// What one statement brought.
+/// The result of one statement.
 package struct PostgresResult: Sendable {
     package var columns: [String] = []
     package var rows: [[[UInt8]?]] = []
     /// Such as "SELECT 2" or "INSERT 0 1".
     package var tag = ""
 
-    /// The first row's first value as text.
+    /// The first value of the first row, as text.
     package var text: String? { rows.first?.first.flatMap { $0 }.map { String(decoding: $0, as: UTF8.self) } }
 }
 
-/// Puts messages together to the answer of a unit.
+/// Collects messages into the answer of a unit.
 private struct PostgresCollector {
     private var results: [PostgresResult] = []
     private var current = PostgresResult()
     private(set) var failure: PostgresFailure?
 
-    /// - Returns: The answer when the message was its last.
+    /// - Returns: The answer, if this message was its last.
     mutating func take(_ message: PostgresBackend) -> Result<[PostgresResult], PostgresFailure>? {
         switch message {
         case .columns(let names): current.columns = names
@@ -198,7 +198,7 @@ private struct PostgresCollector {
             current = PostgresResult()
         case .failure(let reason): failure = reason
         case .authentication(let kind) where kind != 0:
-            // The server waits for the password now, for a minute.
+            // The server now waits a minute for the password.
             return .failure(
                 PostgresFailure(
                     code: "28000",

@@ -2,8 +2,8 @@
 package struct PostgresStatement: Sendable {
     package let sql: String
     package let parameters: [String?]
-    /// Whether a connection parses it once and keeps it: for one that comes often, in the same words, and whose columns
-    /// are the same whatever becomes of the tables.
+    /// Whether a connection parses it once and keeps it: for frequent statements with a fixed text, whose columns do not depend
+    /// on changes of tables.
     package let isKept: Bool
 
     package init(_ sql: String, _ parameters: [String?] = [], isKept: Bool = false) {
@@ -28,14 +28,14 @@ enum PostgresFrontend {
 
     /// The statements as one unit: all of them take effect or none, and one answer ends them.
     ///
-    /// - Parameter names: What the connection calls those that it keeps.
+    /// - Parameter names: The connection's names for kept statements.
     static func run(_ statements: [PostgresStatement], names: PostgresStatementNames = .none) -> [UInt8] {
         var bytes: [UInt8] = []
         for statement in statements {
             let name = names.name(of: statement)
             if !names.isReady(statement) {
                 if let name {
-                    // An earlier unit may have parsed it and failed behind that.
+                    // An earlier unit may have parsed it and failed later.
                     var close = PostgresWriter()
                     close.bytes.append(UInt8(ascii: "S"))
                     close.put(name)
@@ -86,13 +86,13 @@ private struct PostgresWriter {
         withUnsafeBytes(of: number.bigEndian) { bytes += $0 }
     }
 
-    /// Text ends with a zero, which it cannot contain itself.
+    /// Text ends with a zero, so zeros in it are removed.
     mutating func put(_ text: String) {
         bytes += text.utf8.filter { $0 != 0 }
         bytes.append(0)
     }
 
-    /// With its kind, which the first message has not, and its length in front.
+    /// Adds the kind, which the first message does not have, and the length.
     func framed(as kind: UInt8?) -> [UInt8] {
         var head = PostgresWriter()
         if let kind { head.bytes.append(kind) }

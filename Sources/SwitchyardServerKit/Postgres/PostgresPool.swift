@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A few connections that take turns; broken ones are replaced when the next unit of statements comes.
+/// A few shared connections; broken ones are replaced when the next unit of statements arrives.
 package actor PostgresPool {
     private let port: UInt16
     private let user: String
@@ -18,7 +18,7 @@ package actor PostgresPool {
         self.limit = limit
     }
 
-    /// Runs the statements as one transaction on a connection of its own.
+    /// Runs the statements as one transaction on a separate connection.
     package func run(_ statements: [PostgresStatement]) async throws(PostgresFailure) -> [PostgresResult] {
         let connection = try await take()
         do throws(PostgresFailure) {
@@ -39,7 +39,7 @@ package actor PostgresPool {
         queue = []
     }
 
-    /// A connection for one user alone, who gives it back with no transaction open, or closed.
+    /// An exclusive connection. Give it back closed, or with no transaction open.
     package func take() async throws(PostgresFailure) -> PostgresConnection {
         while idle.isEmpty, count >= limit, !isClosed {
             await withCheckedContinuation { queue.append($0) }

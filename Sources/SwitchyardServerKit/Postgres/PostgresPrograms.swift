@@ -1,11 +1,11 @@
 import Foundation
 
-/// The programs of the PostgreSQL that is installed on this machine.
+/// The programs of the installed PostgreSQL.
 package struct PostgresPrograms: Sendable {
     private let folder: URL
 
-    /// Those in the folder that `SWITCHYARD_POSTGRES_BIN` names; without it, those of the newest version where Debian puts
-    /// them, or else on the `PATH`. `nil` where there are none.
+    /// The programs in the folder `SWITCHYARD_POSTGRES_BIN`; without it, the newest version in Debian's folders, or else on the
+    /// `PATH`. `nil` if there are none.
     package static let installed: PostgresPrograms? = {
         let environment = ProcessInfo.processInfo.environment
         if let named = environment["SWITCHYARD_POSTGRES_BIN"] {
@@ -28,8 +28,8 @@ package struct PostgresPrograms: Sendable {
 
     package func path(_ program: String) -> String { folder.appendingPathComponent(program).path }
 
-    /// What stands before a command of the server, which refuses to run as root. It replaces itself by the program, so
-    /// that ending the one ends the other.
+    /// The prefix for commands of the server, which refuses to run as root. It replaces itself by the program, so that ending
+    /// one ends the other.
     static var asUnprivilegedUser: [String] {
         getuid() == 0 ? ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups", "--"] : []
     }

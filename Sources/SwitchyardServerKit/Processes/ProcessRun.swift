@@ -1,8 +1,8 @@
 import Foundation
 
-/// A program that is run to its end.
+/// Runs a program until it exits.
 package enum ProcessRun {
-    /// - Parameter logFile: Gets what the program prints, behind what is in it.
+    /// - Parameter logFile: The file to which the program's output is appended.
     /// - Returns: The program's exit status.
     package static func status(of command: [String], logFile: String) async throws -> Int32 {
         try await withCheckedThrowingContinuation { continuation in

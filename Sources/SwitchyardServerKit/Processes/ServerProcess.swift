@@ -17,13 +17,13 @@ package final class ServerProcess: Sendable {
     /// - Parameters:
     ///   - environment: In addition to this process's own.
     ///   - signal: The signal that ends it; if it is still running six seconds later, it is killed.
-    ///   - logFile: Gets what the server prints.
+    ///   - logFile: The file for the server's output.
     package init(
         _ command: [String], environment: [String: String] = [:], endingBy signal: String = "KILL", logFile: String
     ) throws {
         self.logFile = logFile
         let (input, life) = (Pipe(), Pipe())
-        // Otherwise the shell would inherit our end of the pipe and hold open what it waits to see closed.
+        // Otherwise the shell would inherit this end of the pipe, and keep open what it waits to see closed.
         _ = fcntl(input.fileHandleForWriting.fileDescriptor, F_SETFD, FD_CLOEXEC)
         _ = fcntl(life.fileHandleForReading.fileDescriptor, F_SETFD, FD_CLOEXEC)
         let process = Process()
@@ -55,19 +55,19 @@ package final class ServerProcess: Sendable {
     /// Until it is killed, whether or not the server has ended by itself.
     package var isRunning: Bool { process.withLock { $0.isRunning } }
 
-    /// Whether the server, with all that it has started, has ended, by itself or not.
+    /// Whether the server has ended, with everything that it has started.
     package var hasEnded: Bool {
         var entry = pollfd(fd: life.fileHandleForReading.fileDescriptor, events: Int16(POLLIN), revents: 0)
         return poll(&entry, 1, 0) > 0 && entry.revents & Int16(POLLHUP) != 0
     }
 
-    /// Ends it at once, and waits until it has ended.
+    /// Ends it at once, and waits for that.
     package func kill() {
         try? input.fileHandleForWriting.close()
         process.withLock { $0.waitUntilExit() }
     }
 
-    /// The end of what it printed, for a message about its failure.
+    /// The end of its output, for error messages.
     package var logTail: String {
         let text = (try? String(contentsOfFile: logFile, encoding: .utf8)) ?? ""
         return String(text.suffix(2000))

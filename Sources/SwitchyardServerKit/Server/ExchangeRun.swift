@@ -63,7 +63,7 @@ struct ExchangeRun: Sendable {
         do {
             if !isSilent { try await produce(writer) }
         } catch {
-            // Where nobody reads any more, the connection ends already: a reset would take from the client what was sent.
+            // If nobody reads anymore, the connection is already ending: a reset would take away what was sent.
             if !outbox.isBroken { loop.submit(.end(connection, reset: true)) }
             return
         }

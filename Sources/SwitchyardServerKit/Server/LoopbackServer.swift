@@ -1,24 +1,24 @@
 import SwitchyardBytes
 import Synchronization
 
-/// A small HTTP/1.1 and WebSocket server for development and tests. It listens on loopback addresses and on no others.
+/// A small HTTP/1.1 and WebSocket server for development and tests, which listens only on loopback addresses.
 ///
-/// One thread moves the bytes; each request runs its handler in a task of its own, which is cancelled when the client
-/// goes away.
+/// One thread transfers the bytes. Each request runs its handler in a separate task, which is cancelled when the client
+/// disconnects.
 package final class LoopbackServer: Sendable {
     package typealias Handler = @Sendable (ServerRequest) async -> ServerResponse
     package typealias ImmediateHandler = @Sendable (ServerRequest) -> ServerResponse?
 
     package let port: UInt16
-    /// Where it listens; at least one address.
+    /// The addresses on which it listens; at least one.
     package let addresses: [LoopbackAddress]
     package let faults: FaultSwitches
     private let loop: ServerLoop
 
     /// Starts listening.
     ///
-    /// - Parameter immediately: asked first, on the server's thread, for requests without a body: it must not wait.
-    ///   What it answers needs no task, which matters when the server is to be faster than what is measured.
+    /// - Parameter immediately: Called first, on the server's thread, for requests without a body; it must not wait. Its
+    ///   answers need no task, for a server that must be faster than what is measured.
     package init(
         _ configuration: ServerConfiguration = ServerConfiguration(), faults: FaultSwitches = FaultSwitches(),
         immediately: ImmediateHandler? = nil, handler: @escaping Handler
@@ -51,10 +51,10 @@ package final class LoopbackServer: Sendable {
 
     package var statistics: ServerStatistics { loop.counts.withLock { $0 } }
 
-    /// Ends every connection as a broken network would, streams and web sockets included; new ones are welcome.
+    /// Ends all connections like a broken network, including streams and web sockets; new ones are accepted.
     package func dropConnections(reset: Bool = true) { loop.submit(.endOthers(than: nil, reset: reset)) }
 
-    /// Closes everything and returns when no descriptor, thread or handler is left. Harmless when repeated.
+    /// Closes everything and returns when all descriptors, threads and handlers have ended. Calling it again is harmless.
     package func stop() async {
         loop.submit(.stop)
         await loop.waitUntilFinished()
@@ -62,7 +62,7 @@ package final class LoopbackServer: Sendable {
 
     // MARK: Listening
 
-    /// One socket per address, all on one port; a free port is tried again when another address has it taken.
+    /// Opens one socket per address, all with the same port; if a free port is taken on another address, another one is tried.
     private static func listen(
         _ configuration: ServerConfiguration
     ) throws(ServerError) -> ([Int32], [LoopbackAddress]) {

@@ -1,6 +1,6 @@
 import SwitchyardBytes
 
-/// The pattern of a route's path, taken apart once.
+/// The parsed pattern of a route's path.
 struct PathPattern: Sendable {
     private enum Segment: Sendable {
         case literal(String)
@@ -22,7 +22,7 @@ struct PathPattern: Sendable {
             ? .rest(name: String(name.dropLast(3)), suffix: suffix) : .one(name: String(name), suffix: suffix)
     }
 
-    /// What the placeholders match in a path as it came, or `nil`.
+    /// The matches of the placeholders in a raw path, or `nil`.
     func match(_ path: Substring) -> [String: String]? {
         let parts = path.split(separator: "/", omittingEmptySubsequences: true)
         var parameters: [String: String] = [:]
@@ -46,7 +46,7 @@ struct PathPattern: Sendable {
         return index == parts.count ? parameters : nil
     }
 
-    /// What stands before the suffix; nothing before it is no match.
+    /// The part before the suffix, which must not be empty.
     private static func strip(_ suffix: String, from text: Substring) -> Substring? {
         guard text.hasSuffix(suffix), text.utf8.count > suffix.utf8.count else { return nil }
         return text.dropLast(suffix.count)

@@ -1,12 +1,12 @@
 import SwitchyardBytes
 package import SwitchyardWire
 
-/// Finds the handler of a request by its method and the pattern of its path.
+/// Finds the handler of a request by its method and path pattern.
 ///
 /// A pattern is a path whose segments are literal text, `{name}` for one segment, or, as the last one, `{name...}` for all
-/// that is left, at least one segment; either may be followed by a literal ending, as in
-/// `/v1/{database}/documents/{path...}:commit`. What the placeholders match is decoded into `parameters`, where segments of a
-/// rest keep their slashes. The first route that matches wins, so add the more specific ones first.
+/// remaining segments, at least one. Either may be followed by a literal suffix, as in
+/// `/v1/{database}/documents/{path...}:commit`. The matches are decoded into `parameters`; those of several segments keep their
+/// slashes. The first matching route is used, so add the more specific ones first.
 package struct Router: Sendable {
     package typealias Handler = LoopbackServer.Handler
 
@@ -20,12 +20,12 @@ package struct Router: Sendable {
 
     package init() {}
 
-    /// - Parameter method: `nil` for every method. A route for GET answers HEAD too.
+    /// - Parameter method: `nil` for every method. A route for GET also answers HEAD.
     package mutating func on(_ method: HTTPMethod?, _ pattern: String, _ handler: @escaping Handler) {
         routes.append(Route(method: method, pattern: PathPattern(pattern), handler: handler))
     }
 
-    /// The answer of the route, 404 when no pattern matches, 405 when only methods differ.
+    /// The answer of the route; 404 if no pattern matches, 405 if only the method differs.
     package func handle(_ request: ServerRequest) async -> ServerResponse {
         var allowed: [String] = []
         for route in routes {
@@ -38,7 +38,7 @@ package struct Router: Sendable {
             request.parameters = parameters
             return await route.handler(request)
         }
-        // A missing route says so in words: an empty answer would make people look for a mistake of their own.
+        // Name the missing route: an empty answer would make users look for their own mistakes.
         var response = ServerResponse.json(
             JSON.object([
                 "message": .string("This local server has no \(request.method.rawValue) \(request.rawPath).")

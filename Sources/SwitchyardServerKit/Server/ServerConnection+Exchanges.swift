@@ -1,7 +1,7 @@
 import SwitchyardWire
 import Synchronization
 
-// Requests one after the other; everything here runs on the loop thread.
+// Requests, one at a time; everything here runs on the loop thread.
 extension ServerConnection {
     func begin(_ head: RequestHead, hasBody: Bool) {
         exchanges += 1
@@ -34,7 +34,7 @@ extension ServerConnection {
         }
     }
 
-    /// The client wants to hear that its body is welcome; it does when somebody starts to read it.
+    /// Sends "100 Continue", for which the client waits, once a handler starts to read the body.
     func sendContinue(for id: Int) {
         guard var current = exchange, current.id == id, current.awaitsContinue, !current.isAnswered else { return }
         current.awaitsContinue = false
@@ -51,7 +51,7 @@ extension ServerConnection {
         guard case .serving = phase else { return }
         if !keepsConnection { return endInOrder() }
         if current.isBodyComplete { return finishExchange() }
-        // A client that still waits to hear "100 Continue" may or may not send its body now: no way to go on.
+        // A client waiting for "100 Continue" may or may not send its body now, so the connection cannot continue.
         if current.awaitsContinue || hasInputEnded { return endInOrder() }
         isBodyFull = false
         updateInterest()
@@ -69,7 +69,7 @@ extension ServerConnection {
 
     func refuse(_ status: Int) {
         if let exchange, !exchange.isAnswered {
-            // The body under way turned out to be bad; the handler hears of it and answers, or has answered already.
+            // The body in progress is invalid; the handler gets the error and answers, or has answered already.
             exchange.body.finish(
                 .failed(status == 413 ? .bodyTooLarge(limit: loop.configuration.limits.bodySize) : .badRequestBody))
             self.exchange?.isBodyComplete = true

@@ -1,8 +1,8 @@
 import SwitchyardWire
 
-// A protocol that runs on the connection after an upgrade; everything here runs on the loop thread.
+// A protocol on the connection after an upgrade; everything here runs on the loop thread.
 extension ServerConnection {
-    /// Leaves the connection to a protocol that runs on this thread.
+    /// Passes the connection to a protocol that runs on this thread.
     func takeOver(_ handler: any RawConnectionHandler) {
         let raw = ServerRawConnection(self)
         guard !isClosed else { return handler.closed(raw, error: Self.clientHasGone) }
@@ -31,7 +31,7 @@ extension ServerConnection {
 
     func setSessionReceiving(_ receiving: Bool) { isBodyFull = !receiving }
 
-    /// What the session hands over; takes nothing while bytes from before are still here.
+    /// Sends bytes of the session; takes nothing while earlier bytes are queued.
     func sendForSession(_ bytes: UnsafeRawBufferPointer) -> Int {
         guard case .session = phase else { return 0 }
         let taken = output.sendDirectly(bytes, to: descriptor, at: .now)
@@ -40,7 +40,7 @@ extension ServerConnection {
         return taken
     }
 
-    /// What the session could not send before may go now.
+    /// Tells the session that it may send again.
     func sessionMayWrite() {
         guard case .session(let handler) = phase, let raw else { return }
         sessionWaits = false

@@ -1,12 +1,12 @@
 import SwitchyardWire
 import Synchronization
 
-/// One accepted connection: reads requests one after the other, lets each be answered, and sends what comes back.
+/// An accepted connection: reads requests one at a time, has each one answered, and sends the answers.
 final class ServerConnection: @unchecked Sendable {
-    // Proof: `outbox` locks itself, `let`s are immutable and Sendable; every `var` is touched by the loop thread only,
-    // which is the only caller of everything but `outbox`, `number` and `loop`.
+    // `@unchecked Sendable`: `outbox` has a lock, `let`s are immutable and Sendable; every `var` is used only by the loop
+    // thread, which is the only caller of everything but `outbox`, `number` and `loop`.
 
-    /// A request under way.
+    /// A request in progress.
     struct Exchange {
         let id: Int
         let body: BytePipe
@@ -25,9 +25,9 @@ final class ServerConnection: @unchecked Sendable {
         case closed
     }
 
-    /// Bytes of later requests that are kept while one is answered.
+    /// The maximum size of later requests kept while one is answered.
     static let heldLimit = 64 * 1024
-    /// What is read and dropped of a body that the handler did not want, to keep the connection.
+    /// The maximum size of an unread body that is read and dropped to keep the connection.
     static let discardLimit = 1 << 20
 
     static let clientHasGone = TransportError(
@@ -39,17 +39,17 @@ final class ServerConnection: @unchecked Sendable {
     /// Set right after `init`, since it refers back.
     private(set) var outbox: Outbox! = nil
 
-    // What follows is for this type's own files: requests in `+Exchanges`, protocols on the connection in `+Session`.
+    // The following is for this type's own files: requests in `+Exchanges`, protocols on the connection in `+Session`.
     var phase = Phase.serving
     var exchange: Exchange?
     var exchanges = 0
-    /// Bytes behind the request under way.
+    /// The bytes after the current request.
     var held: [UInt8] = []
     var discarded = 0
     var isBodyFull = false
     var hasInputEnded = false
     var raw: ServerRawConnection?
-    /// A session has bytes that the kernel would not take.
+    /// Whether a session has bytes that the kernel did not take.
     var sessionWaits = false
     var output = ConnectionOutput()
 
@@ -75,7 +75,7 @@ final class ServerConnection: @unchecked Sendable {
         } else if wantsInput {
             read(scratch)
         } else {
-            // Both sides have ended and nobody reads now: reported again and again, unless we look away.
+            // Both sides have ended and nobody reads; without this, the state would be reported repeatedly.
             exchange?.task?.cancel()
             loop.ignore(self)
         }
@@ -96,7 +96,7 @@ final class ServerConnection: @unchecked Sendable {
     // MARK: Input
 
     private func read(_ scratch: UnsafeMutableRawBufferPointer) {
-        // A few rounds, then the other connections have their turn.
+        // A few rounds, then it is the other connections' turn.
         for _ in 0..<8 where wantsInput && !isClosed {
             switch Socket.receive(descriptor, into: scratch) {
             case .bytes(let count):
@@ -139,7 +139,7 @@ final class ServerConnection: @unchecked Sendable {
             case .refused(let status): refuse(status)
             }
         }
-        // Bytes behind the point where a handler took the connection over.
+        // The bytes after the request whose handler took over the connection.
         switch phase {
         case .raw, .session: if !rest.isEmpty { take(rest) }
         case .serving, .ending, .closed: break
@@ -154,7 +154,7 @@ final class ServerConnection: @unchecked Sendable {
         case .ending, .closed: return lose()
         case .serving:
             if let exchange {
-                // The client may still read: the answer is sent if the handler gives one in spite of the hint.
+                // The client may still read: an answer is sent if the handler gives one despite the cancellation.
                 if !exchange.isBodyComplete { exchange.body.finish(.failed(.disconnected)) }
                 if exchange.isAnswered, !exchange.isBodyComplete { return endInOrder() }
                 exchange.task?.cancel()
@@ -185,7 +185,7 @@ final class ServerConnection: @unchecked Sendable {
         case .broken: return lose()
         case .drained: break
         }
-        // A pace is for one answer, or for all that a session sends.
+        // A pace applies to one answer, or to everything that a session sends.
         if case .serving = phase, exchange?.isAnswered ?? true { output.endPace() }
         if case .ending = phase { return finishEnding() }
         if sessionWaits { sessionMayWrite() }
@@ -193,20 +193,20 @@ final class ServerConnection: @unchecked Sendable {
         updateInterest()
     }
 
-    /// Ends our side once everything queued has left.
+    /// Ends the server's side once everything queued is sent.
     func finishSending() {
         finishesSending = true
         flush()
     }
 
-    // MARK: Ends
+    // MARK: Closing
 
     func end(reset isReset: Bool) {
         isReset ? reset() : endInOrder()
     }
 
-    /// Sends what is queued, ends our side, and waits a little for the client to do the same: closing while it still
-    /// sends would reset the connection, and the answer with it.
+    /// Sends what is queued, ends the server's side, and waits briefly for the client to do the same: closing while the client
+    /// still sends would reset the connection, and lose the answer.
     func endInOrder() {
         guard !isClosed else { return }
         if case .ending = phase { return }
@@ -223,7 +223,7 @@ final class ServerConnection: @unchecked Sendable {
         updateInterest()
     }
 
-    /// Drops what is queued and ends in order at the socket's level.
+    /// Drops what is queued and ends the socket normally.
     private func abandon() {
         output.drop()
         outbox.fail()
@@ -232,7 +232,7 @@ final class ServerConnection: @unchecked Sendable {
 
     func reset() { close { Socket.reset($0) } }
 
-    /// The client has gone, or the server stops.
+    /// The client has disconnected, or the server stops.
     func lose() { close { Socket.close($0) } }
 
     private func close(_ end: (Int32) -> Void) {

@@ -1,13 +1,13 @@
-/// Why the local server could not start, or could not move bytes for a handler.
+/// Why the local server could not start, or could not transfer bytes for a handler.
 package enum ServerError: Error, Hashable, Sendable {
     case notLoopback(String)
     /// With the system's error number.
     case cannotListen(Int32)
     case cannotStart(Int32)
-    /// The client has gone, or the server stops.
+    /// The client has disconnected, or the server stops.
     case disconnected
     case cancelled
-    /// The body of a request ended early or was not framed as the protocol demands.
+    /// The body of a request ended early or had invalid framing.
     case badRequestBody
     case bodyTooLarge(limit: Int)
 }

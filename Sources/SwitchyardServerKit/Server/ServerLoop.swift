@@ -1,12 +1,12 @@
 import SwitchyardWire
 import Synchronization
 
-/// The one thread that owns every descriptor of a server.
+/// The single thread that owns all descriptors of a server.
 ///
-/// Other threads send it commands; a wake-up is written only when it has not been asked for already.
+/// Other threads send it commands; a wake-up is written only if none is pending.
 final class ServerLoop: @unchecked Sendable {
-    // Proof: `commands`, `counts`, `finished` lock themselves, `let`s are immutable and Sendable, and every other stored
-    // property is touched by the loop thread only, from `run` on; before that, by `init` alone.
+    // `@unchecked Sendable`: `commands`, `counts`, `finished` have locks, `let`s are immutable and Sendable, and all other
+    // stored properties are used only by the loop thread from `run` on, and before that only by `init`.
 
     enum Command: Sendable {
         case flush(ServerConnection)
@@ -20,7 +20,7 @@ final class ServerLoop: @unchecked Sendable {
         case answered(ServerConnection, exchange: Int, keepsConnection: Bool)
         case slowDown(ServerConnection, Pace)
         case end(ServerConnection, reset: Bool)
-        /// Every connection but the one with this number.
+        /// All connections except the one with this number.
         case endOthers(than: Int?, reset: Bool)
         case handlerEnded
         case stop
@@ -48,7 +48,7 @@ final class ServerLoop: @unchecked Sendable {
     private var listensNow = true
     private var connections: [Int32: ServerConnection] = [:]
     private var lingering: [Int32: ContinuousClock.Instant] = [:]
-    /// Connections that a pace holds back.
+    /// Connections held back by a pace.
     private var paced: [Int32: ContinuousClock.Instant] = [:]
     private var isStopping = false
     private var runningHandlers = 0
@@ -89,7 +89,7 @@ final class ServerLoop: @unchecked Sendable {
         if mustWake { wakePipe.wake() }
     }
 
-    /// Returns when the thread has let go of every descriptor and every handler has ended.
+    /// Returns when the thread has released all descriptors and all handlers have ended.
     func waitUntilFinished() async { await finished.wait() }
 
     // MARK: On the loop thread
@@ -110,7 +110,7 @@ final class ServerLoop: @unchecked Sendable {
             endLingering()
             flushPaced()
         }
-        // Commands that come from now on are dropped under the lock, so that nobody wakes a closed pipe.
+        // From now on commands are dropped under the lock, so that no thread wakes a closed pipe.
         queue.withLock { queue in
             queue.isOver = true
             queue.commands = []
@@ -213,7 +213,7 @@ final class ServerLoop: @unchecked Sendable {
         listen(configuration.acceptsConnections)
     }
 
-    /// Sends more of what the connection has at `instant`.
+    /// Continues sending for the connection at `instant`.
     func flush(_ connection: ServerConnection, at instant: ContinuousClock.Instant) {
         paced[connection.descriptor] = instant
     }

@@ -1,12 +1,12 @@
 import SwitchyardWire
 import Synchronization
 
-/// The server's side of a connection that a protocol runs on, as that protocol sees it.
+/// The server's side of a connection, as used by a protocol on it.
 final class ServerRawConnection: RawConnection, @unchecked Sendable {
-    // Proof: `wakesPending` is atomic, `connection` and `loop` immutable; `endsWithReset` is touched by the loop thread
-    // only, and so is everything that is called on `connection`.
+    // `@unchecked Sendable`: `wakesPending` is atomic, `connection` and `loop` are immutable; `endsWithReset` is used only by
+    // the loop thread, and so is everything called on `connection`.
 
-    /// A cycle, which the connection breaks when it closes.
+    /// A reference cycle, which the connection breaks when it closes.
     private let connection: ServerConnection
     private let loop: ServerLoop
     private let wakesPending = Atomic(false)
@@ -31,6 +31,6 @@ final class ServerRawConnection: RawConnection, @unchecked Sendable {
 
     func cancel() { loop.submit(.end(connection, reset: true)) }
 
-    /// What is queued from here on wakes again.
+    /// Anything queued from here on wakes the loop again.
     func startServing() { wakesPending.store(false, ordering: .sequentiallyConsistent) }
 }

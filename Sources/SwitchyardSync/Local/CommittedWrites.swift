@@ -3,7 +3,7 @@ import Switchyard
 extension QueuedBatch {
     /// The cached document once the server has accepted this batch.
     ///
-    /// - Parameter places: Which of the writes touch the document.
+    /// - Parameter places: The indexes of the writes to the document.
     func committed(
         over cached: CachedDocument?, at path: StoragePath, _ places: [Int], version: Timestamp, result: CommitResult
     ) -> CachedDocument {

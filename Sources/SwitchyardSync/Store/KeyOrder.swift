@@ -2,8 +2,7 @@ import Foundation
 import Switchyard
 
 extension [StoragePath] {
-    /// Their places in the order in which keys are filed, near enough: by the bytes of the whole, and not segment by
-    /// segment.
+    /// The indexes of the paths in approximate key order: compared by the bytes of the whole path, not segment by segment.
     var placesInKeyOrder: [Int] {
         withUnsafeBufferPointer { paths in
             let start = paths.commonPrefix
@@ -33,6 +32,6 @@ extension UnsafeBufferPointer<StoragePath> {
 }
 
 extension Array {
-    /// In the order in which keys are filed.
+    /// The elements in approximate key order.
     func inKeyOrder(of path: (Element) -> StoragePath) -> [Element] { map(path).placesInKeyOrder.map { self[$0] } }
 }

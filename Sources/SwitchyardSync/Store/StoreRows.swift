@@ -2,9 +2,9 @@ package import Switchyard
 
 /// The rows of a ``SyncStore``, within one transaction.
 ///
-/// Reading sees what the same transaction wrote before. Lists come in no particular order unless stated.
+/// Reads see what the same transaction wrote before. Lists have no particular order unless stated.
 package protocol StoreRows: AnyObject {
-    // MARK: The engine's own numbers
+    // MARK: Counters
 
     var globals: StoreGlobals { get throws(StorageError) }
     func setGlobals(_ globals: StoreGlobals) throws(StorageError)
@@ -15,40 +15,40 @@ package protocol StoreRows: AnyObject {
     func targets() throws(StorageError) -> [TargetRecord]
     /// Inserts or replaces, by ``TargetRecord/id``.
     func putTarget(_ record: TargetRecord) throws(StorageError)
-    /// With its confirmed keys.
+    /// Also removes its confirmed keys.
     func removeTarget(_ id: Int) throws(StorageError)
 
-    /// The documents that the server has said belong to a target.
+    /// The documents that the server has confirmed for a target.
     func confirmedKeys(of target: Int) throws(StorageError) -> Set<StoragePath>
     func addConfirmed(_ paths: some Collection<StoragePath>, to target: Int) throws(StorageError)
     func removeConfirmed(_ paths: some Collection<StoragePath>, from target: Int) throws(StorageError)
     func removeAllConfirmed(from target: Int) throws(StorageError)
-    /// Whether any stored target has the document among its confirmed keys.
+    /// Whether the document is a confirmed key of any stored target.
     func isConfirmed(_ path: StoragePath) throws(StorageError) -> Bool
 
     // MARK: Documents
 
     func document(at path: StoragePath) throws(StorageError) -> CachedDocument?
-    /// What is stored at each of `paths`, in their order.
+    /// The documents at `paths`, in their order.
     func documents(at paths: [StoragePath]) throws(StorageError) -> [CachedDocument?]
-    /// Every stored document, whatever its state, that lies directly in the query's collection or group, optionally only
-    /// those whose read time is later than `version`, and only those that `screen` admits.
+    /// Calls `body` for all stored documents in any state that are directly in the query's collection or group. Optionally only
+    /// for those with a read time later than `version`, and only for those that `screen` admits.
     func forEachDocument(
         in source: Query.Source, readAfter version: Timestamp?, screen: DocumentScreen?,
         _ body: (CachedDocument) throws(StorageError) -> Void
     ) throws(StorageError)
-    /// - Parameter old: What is stored at its path, which the caller knows already.
+    /// - Parameter old: The stored document, which the caller already knows.
     func putDocument(_ document: CachedDocument, replacing old: CachedDocument?) throws(StorageError)
-    /// With its sequence number.
+    /// Also removes its sequence number.
     func removeDocument(at path: StoragePath) throws(StorageError)
-    /// What the documents take up, roughly: the figure that a cache limit is compared with.
+    /// The approximate size of the documents, which is compared with the cache limit.
     var documentBytes: Int64 { get throws(StorageError) }
 
-    // MARK: Sequence numbers, for collecting what was not used for longest
+    // MARK: Sequence numbers, for collecting the least recently used documents
 
-    /// A number that is not above the one that is there changes nothing.
+    /// Only increases numbers: a number that is not above the current one is ignored.
     func setSequenceNumber(_ number: Int64, of paths: some Collection<StoragePath>) throws(StorageError)
-    /// The documents that have a number up to `bound` and are no target's confirmed key, lowest number first.
+    /// The documents with a number up to `bound` that are not a confirmed key of any target, lowest number first.
     func orphans(upTo bound: Int64) throws(StorageError) -> [(path: StoragePath, sequenceNumber: Int64)]
 
     // MARK: The queue
@@ -57,7 +57,7 @@ package protocol StoreRows: AnyObject {
     func batches(of owner: QueueOwner, after number: Int, limit: Int) throws(StorageError) -> [QueuedBatch]
     /// The batches that write to any of `paths`, in order.
     func batches(of owner: QueueOwner, touching paths: Set<StoragePath>) throws(StorageError) -> [QueuedBatch]
-    /// The last batches that write to `path` and have a number below `number`, at most `limit`; the newest first.
+    /// The last batches that write to `path` and have a number below `number`, at most `limit`, newest first.
     func lastBatches(
         of owner: QueueOwner, touching path: StoragePath, below number: Int, limit: Int
     ) throws(StorageError) -> [QueuedBatch]
@@ -67,19 +67,19 @@ package protocol StoreRows: AnyObject {
     func hasBatch(touching path: StoragePath) throws(StorageError) -> Bool
     /// Inserts or replaces, by ``QueuedBatch/number``.
     func putBatch(_ batch: QueuedBatch, of owner: QueueOwner) throws(StorageError)
-    /// By its number. Nothing else of a stored batch ever changes but its attempts, so any state of it will do.
+    /// Removes a batch by its number. Only the attempts of a stored batch ever change, so any state of it can be passed.
     func removeBatch(_ batch: QueuedBatch, of owner: QueueOwner) throws(StorageError)
 
     // MARK: Overlays
 
     func overlay(of owner: QueueOwner, at path: StoragePath) throws(StorageError) -> Overlay?
-    /// Those that lie directly in the query's collection or group, optionally only with a batch number above `number`.
+    /// The overlays directly in the query's collection or group, optionally only with a batch number above `number`.
     func overlays(
         of owner: QueueOwner, in source: Query.Source, afterBatch number: Int?
     ) throws(StorageError) -> [Overlay]
     func putOverlay(_ overlay: Overlay, of owner: QueueOwner) throws(StorageError)
     func removeOverlay(of owner: QueueOwner, at path: StoragePath) throws(StorageError)
-    /// Only if the newest batch that took part in it is `number`.
+    /// Removes the overlay only if the newest batch in it is `number`.
     func removeOverlay(of owner: QueueOwner, at path: StoragePath, ofBatch number: Int) throws(StorageError)
 
     // MARK: Refused batches, oldest first
@@ -96,22 +96,22 @@ package protocol StoreRows: AnyObject {
     func putNamedQuery(_ record: NamedQueryRecord) throws(StorageError)
 }
 
-/// The few numbers of which a store keeps exactly one.
+/// The values of which a store has exactly one each.
 package struct StoreGlobals: Sendable, Equatable {
     /// The newest snapshot of the whole stream that was applied.
     package var lastSnapshotVersion = Timestamp.never
-    /// Even; the next target gets the next even number.
+    /// Always even; the next target gets the next even number.
     package var highestTargetID = 0
-    /// Counts transactions; the clock of the least-recently-used order.
+    /// Counts transactions, as the clock of the least recently used order.
     package var highestSequenceNumber: Int64 = 0
-    /// Over all users, so that a batch's number says when it was written.
+    /// Counts the batches of all users, so that numbers show the order of writing.
     package var highestBatchNumber = 0
-    /// Who was signed in last; `nil` if nobody has signed in since the store was created or cleared.
+    /// The last signed-in user; `nil` if no user has signed in since the store was created or cleared.
     package var lastUserID: String?
 
     package init() {}
 
-    /// For a store that has lost its cache: what counts on goes on counting.
+    /// The values for a store without its cache: counters continue.
     var wiped: StoreGlobals {
         var wiped = self
         wiped.lastSnapshotVersion = .never

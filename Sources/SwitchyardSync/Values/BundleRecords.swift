@@ -1,6 +1,6 @@
 package import Switchyard
 
-/// That a bundle was loaded, so that it is not loaded again.
+/// Records that a bundle was loaded, so that it is not loaded again.
 package struct BundleRecord: Sendable, Equatable {
     package let id: String
     package let version: Int
@@ -13,7 +13,7 @@ package struct BundleRecord: Sendable, Equatable {
     }
 }
 
-/// A query that a bundle gave a name.
+/// A named query of a bundle.
 package struct NamedQueryRecord: Sendable, Equatable {
     package let name: String
     package let query: Query

@@ -2,13 +2,13 @@ package import Switchyard
 
 /// A batch of writes in a user's queue.
 package struct QueuedBatch: Sendable, Equatable {
-    /// Rising in the order of writing, over all users; the queue's order.
+    /// Increases in the order of writing, over all users; the queue's order.
     package let number: Int
     /// The batch's name in a provider's ledger; the same at every attempt.
     package let id: String
     package let writes: [DocumentWrite]
-    /// The base values of transforms, as writes that precede ``writes`` in the local view only: reapplying an increment
-    /// locally must begin with the same number.
+    /// The base values of transforms, as writes that precede ``writes`` in the local view only: reapplying an increment locally
+    /// must start with the same number.
     package let baseWrites: [DocumentWrite]
     package let queuedAt: Timestamp
     /// How often it was sent without a final answer.

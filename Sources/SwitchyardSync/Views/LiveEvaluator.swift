@@ -3,7 +3,7 @@ import Switchyard
 /// Decides which documents a view shows, and in which order.
 struct LiveEvaluator {
     let query: LiveQuery
-    /// For a single document, the order is of no importance; that of its collection stands in.
+    /// For a single document the order does not matter, so this uses the order of its collection.
     let evaluator: QueryEvaluator
 
     init(_ query: LiveQuery) {

@@ -1,10 +1,10 @@
 #if os(Linux)
     import CSwitchyardCurl
 
-    /// Undoes the compression of a body as it arrives, through zlib or Brotli's own decoder.
+    /// Decompresses a body as it arrives, with zlib or Brotli's own decoder.
     ///
-    /// Output is produced in pieces of 64 KB and only as fast as it is taken, so a small body that grows without end costs
-    /// no more than its reader's limit. For one thread at a time.
+    /// Output is produced in pieces of 64 KB and only as fast as it is taken, so a small body that expands without end costs no
+    /// more than its reader's limit. Use it from one thread at a time.
     final class ContentDecoder {
         enum Coding: String, CaseIterable {
             case gzip
@@ -17,13 +17,13 @@
                 }
             }
 
-            /// By its name in `Content-Encoding`.
+            /// From its name in `Content-Encoding`.
             init?(name: some StringProtocol) {
                 let name = name.lowercased()
                 self.init(rawValue: name == "x-gzip" ? "gzip" : name)
             }
 
-            /// Those whose library is there, as a request offers them; `nil` without any.
+            /// The codings whose library is installed, as offered in a request; `nil` if there are none.
             static let offer: String? = {
                 let usable = allCases.filter { ccoding_is_available($0.kind) }.map(\.rawValue)
                 return usable.isEmpty ? nil : usable.joined(separator: ", ")
@@ -31,11 +31,11 @@
         }
 
         enum Outcome {
-            /// Everything offered has been used.
+            /// All offered bytes have been used.
             case all
-            /// The sink has no room: the same bytes have to be offered again, in whatever pieces.
+            /// The sink has no room: offer the same bytes again, in pieces of any size.
             case none
-            /// The sink wants no more.
+            /// The sink accepts nothing more.
             case abort
             case damaged
             case outOfMemory
@@ -46,17 +46,17 @@
         private let coding: Coding
         private let decoder: ccoding_decoder
         private let output = UnsafeMutableRawBufferPointer.allocate(byteCount: pieceSize, alignment: 16)
-        /// Output that the sink has refused.
+        /// The size of the output that the sink has refused.
         private var refused = 0
-        /// How many bytes of those that will be offered again have been used already.
+        /// The number of bytes already used of those that will be offered again.
         private var used = 0
-        /// The decoder has more output than there was room for.
+        /// Whether the decoder has more output than fitted.
         private var hasMore = false
         private var hasBegun = false
         private var hasEnded = false
         private var isDamaged = false
 
-        /// `nil` without the library, or without memory.
+        /// `nil` if the library is missing or there is no memory.
         init?(_ coding: Coding) {
             guard let decoder = ccoding_new(coding.kind) else {
                 output.deallocate()
@@ -71,7 +71,7 @@
             output.deallocate()
         }
 
-        /// Whether a body that ends here is whole. No body at all is, as after HEAD.
+        /// Whether a body that ends here is complete. An absent body is complete, as after HEAD.
         var isComplete: Bool { (hasEnded || !hasBegun) && refused == 0 && !isDamaged }
 
         func decode(
@@ -84,7 +84,7 @@
             var left = offered.count - skipped
             while left > 0 || hasMore {
                 if hasEnded {
-                    // Members may follow one another in gzip; behind Brotli's end there is nothing.
+                    // Gzip members may follow one another; nothing may follow the end of Brotli.
                     guard coding == .gzip, ccoding_restart(decoder) else { return damaged() }
                     hasEnded = false
                 }
@@ -111,7 +111,7 @@
             return .all
         }
 
-        /// `nil` when the sink took it.
+        /// `nil` if the sink took it.
         private func pass(_ count: Int, to sink: (UnsafeRawBufferPointer) -> CurlExchange.Taken) -> Outcome? {
             refused = count
             switch sink(UnsafeRawBufferPointer(rebasing: output[..<count])) {

@@ -1,8 +1,8 @@
 #if os(Linux)
     import CSwitchyardCurl
 
-    // libcurl calls these on the loop thread, with the exchange as user pointer. The loop keeps every running exchange
-    // alive, so the pointer needs no reference of its own.
+    // libcurl calls these on the loop thread, with the exchange as user pointer. The loop retains every running exchange, so
+    // the pointer needs no reference.
 
     private func exchange(_ user: UnsafeMutableRawPointer?) -> CurlExchange {
         Unmanaged<CurlExchange>.fromOpaque(user!).takeUnretainedValue()
@@ -10,7 +10,7 @@
 
     let receiveHeadLineCallback: ccurl_data_callback = { bytes, size, count, user in
         let line = UnsafeRawBufferPointer(start: bytes, count: size * count)
-        // Any other count than the one given breaks the transfer off.
+        // Returning any other count aborts the transfer.
         return exchange(user).receiveHeadLine(line) ? line.count : line.count + 1
     }
 
@@ -41,7 +41,7 @@
     }
 
     let seekBodyCallback: ccurl_seek_callback = { user, offset, origin in
-        // libcurl only ever asks for the beginning.
+        // libcurl only ever seeks to the beginning.
         guard offset == 0, origin == 0, exchange(user).upload?.rewind() == true else {
             return Int32(CCURL_SEEK_FAIL)
         }

@@ -1,7 +1,7 @@
 #if os(Linux)
     import Synchronization
 
-    /// What other threads ask the loop to do.
+    /// A command from another thread to the loop.
     enum CurlCommand {
         case start(CurlExchange)
         case cancel(CurlExchange)
@@ -10,11 +10,11 @@
         case open(CurlRawConnection)
         case wake(CurlRawConnection)
         case cancelConnection(CurlRawConnection)
-        /// A piece of a task that wants to run on the loop's thread; must be run, whatever happens.
+        /// A job of a task that prefers the loop's thread. It must be run in any case.
         case run(UnownedJob)
     }
 
-    /// Hands commands to the loop, waking it only when it sleeps: under load most submissions cost no system call.
+    /// Passes commands to the loop, waking it only if it sleeps: under load most submissions need no system call.
     final class CurlCommandQueue: Sendable {
         private struct State {
             var commands: [CurlCommand] = []
@@ -26,7 +26,7 @@
 
         enum Submission {
             case queued
-            /// Queued, and the loop has to be woken.
+            /// Queued, and the loop must be woken.
             case queuedAsleep
             /// Not queued: the loop is ending.
             case refused
@@ -41,7 +41,7 @@
             }
         }
 
-        /// No further command is accepted. Whether the loop has to be woken.
+        /// Refuses all further commands. Returns whether the loop must be woken.
         func close() -> Bool {
             state.withLock { state in
                 state.isClosed = true
@@ -52,7 +52,7 @@
 
         // MARK: The loop
 
-        /// Everything submitted so far, in exchange for an empty array; whether the queue is closed.
+        /// Swaps the submitted commands for an empty array, and returns whether the queue is closed.
         func exchange(_ batch: inout [CurlCommand]) -> Bool {
             state.withLock { state in
                 state.isAsleep = false
@@ -61,7 +61,7 @@
             }
         }
 
-        /// `true` if the loop may sleep now: from here on a submission wakes it.
+        /// Returns `true` if the loop may sleep now: from here on, a submission wakes it.
         func fallAsleep() -> Bool {
             state.withLock { state in
                 guard state.commands.isEmpty, !state.isClosed else { return false }

@@ -1,6 +1,6 @@
-/// What a libcurl transport is told once.
+/// The settings of a libcurl transport.
 package struct CurlConfiguration: Sendable {
-    /// Which certificates are believed.
+    /// The trusted certificates.
     package enum Trust: Sendable {
         /// The roots libcurl was built to use: `ca-certificates` on Debian.
         case system
@@ -11,9 +11,9 @@ package struct CurlConfiguration: Sendable {
     }
 
     package enum Proxy: Sendable {
-        /// `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`, as every program on libcurl reads them. Note that
-        /// `HTTP_PROXY` in capitals is not read. Clear-text requests are handed to the proxy; TLS, and every web
-        /// socket, goes through a tunnel, so the proxy sees host and port only.
+        /// Uses `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`, like every program with libcurl. `HTTP_PROXY` in
+        /// capitals is ignored. Plain requests are sent to the proxy; TLS connections and web sockets go through a tunnel, so
+        /// the proxy sees only host and port.
         case environment
         /// Direct connections, whatever the environment says.
         case none
@@ -23,13 +23,13 @@ package struct CurlConfiguration: Sendable {
 
     package var trust: Trust = .system
     package var proxy: Proxy = .environment
-    /// How many exchanges with one origin may be under way; further ones wait their turn, first come first served.
-    /// On HTTP/1.1 each has a connection, so this bounds descriptors too.
+    /// The maximum number of exchanges in progress per origin; further ones wait in order. With HTTP/1.1 each has a connection,
+    /// so this also limits descriptors.
     package var maximumExchangesPerOrigin = 256
-    /// How many may wait for their turn; one more is refused with `.overloaded`, and was not sent.
+    /// The maximum number of waiting exchanges per origin; one more is refused with `.overloaded`, without being sent.
     package var maximumWaitingPerOrigin = 16_384
-    /// How many streams that are quiet by design (those without an idle limit) may be open beside the exchanges above. They
-    /// have places of their own, since they may keep them for ever. Web sockets are not counted.
+    /// The maximum number of open streams without an idle limit per origin. They do not count towards the exchanges above,
+    /// since they may stay open forever. Web sockets are not counted.
     package var maximumOpenStreamsPerOrigin = 1024
 
     package init() {}

@@ -1,9 +1,9 @@
 #if os(Linux)
     import CSwitchyardCurl
 
-    /// libcurl's result of a transfer as one of our errors; the one place where its codes are read.
+    /// Converts libcurl's result of a transfer; the only place that reads its codes.
     enum CurlErrors {
-        /// What `code` means for an exchange, its own reason to break off taking precedence; `nil` for success.
+        /// The error for `code`, or the exchange's own abort reason; `nil` for success.
         static func error(_ code: Int, for exchange: CurlExchange) -> TransportError? {
             if let reason = exchange.abortReason { return reason }
             guard code != CCURL_OK else { return nil }
@@ -13,7 +13,7 @@
                 url: exchange.request.url)
         }
 
-        /// What a proxy answered in place of making a tunnel; libcurl reports it as an error of receiving.
+        /// The proxy's refusal to open a tunnel, which libcurl reports as a receive error.
         static func proxyRefusal(_ easy: ccurl_easy?) -> TransportError? {
             var status = 0
             guard let easy, ccurl_info_long(easy, CCURL_INFO_CONNECT_CODE, &status) == CCURL_OK,
@@ -33,7 +33,7 @@
                 mayHaveBeenSent: true)
         }
 
-        /// - Parameter url: Where the connection was to lead.
+        /// - Parameter url: The URL of the connection.
         static func error(
             _ code: Int, mayHaveBeenSent: Bool, isIdempotent: Bool, url: String? = nil
         ) -> TransportError {
@@ -77,7 +77,7 @@
         }
     }
 
-    /// A code of libcurl, with its own bland text.
+    /// A libcurl code with its own generic text.
     struct CurlError: Error, CustomStringConvertible {
         let code: Int
 

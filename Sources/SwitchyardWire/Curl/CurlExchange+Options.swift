@@ -2,9 +2,9 @@
     import CSwitchyardCurl
 
     extension CurlExchange {
-        /// Sets up a blank easy handle for this exchange.
+        /// Configures a new easy handle for this exchange.
         ///
-        /// - Throws: `.invalidRequest` when libcurl refuses an option that matters.
+        /// - Throws: `.invalidRequest` if libcurl refuses a required option.
         func prepare(_ easy: ccurl_easy, _ configuration: CurlConfiguration) throws(TransportError) {
             let user = Unmanaged.passUnretained(self).toOpaque()
             ccurl_set_pointer(easy, CCURL_OPT_PRIVATE, user)
@@ -28,8 +28,8 @@
             switch request.httpVersion {
             case .automatic where origin.hasPrefix("https:"):
                 easy.set(CCURL_OPT_HTTP_VERSION, CCURL_HTTP_2_OVER_TLS)
-                // Without it a cold burst opens one connection per request until the first handshake is done. In
-                // clear text it would wait for a whole answer instead.
+                // Otherwise a burst of first requests opens one connection each until the first handshake is done. Without TLS,
+                // it would wait for a complete answer instead.
                 easy.set(CCURL_OPT_PIPEWAIT, 1)
             case .automatic, .http1: easy.set(CCURL_OPT_HTTP_VERSION, CCURL_HTTP_1_1)
             case .http2:
@@ -71,7 +71,7 @@
                 ccurl_set_offset(easy, CCURL_OPT_POSTFIELDSIZE_LARGE, Int64(request.body.count))
                 request.body.withUnsafeBytes { bytes in
                     _ = withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 1) { empty in
-                        // A null pointer would mean: ask the read callback.
+                        // A null pointer would make libcurl use the read callback.
                         ccurl_set_pointer(
                             easy, CCURL_OPT_COPYPOSTFIELDS,
                             bytes.baseAddress ?? UnsafeRawPointer(empty.baseAddress))
@@ -92,12 +92,12 @@
         private func setHeaders(_ easy: ccurl_easy) throws(TransportError) {
             let sendsBody = upload != nil || !request.body.isEmpty || request.method == .post
             if sendsBody {
-                // libcurl would wait up to a second for a server that does not know the expectation.
+                // Otherwise libcurl would wait up to a second for a server that ignores the expectation.
                 try appendHeader("Expect:")
-                // libcurl would call everything a form.
+                // libcurl would label every body as a form.
                 if !request.headers.contains("Content-Type") { try appendHeader("Content-Type:") }
             }
-            // Decoded by us (see `ContentDecoder`); libcurl hands on what it is not told to decode.
+            // Decoded by `ContentDecoder`; libcurl passes on what it is not asked to decode.
             if request.decompresses, let offer = ContentDecoder.Coding.offer,
                 !request.headers.contains("Accept-Encoding")
             {
@@ -123,7 +123,7 @@
         }
     }
 
-    /// Options that exchanges and raw connections share.
+    /// Options shared by exchanges and raw connections.
     enum CurlOptions {
         static func setCommon(
             _ easy: ccurl_easy, _ configuration: CurlConfiguration, url: String, connectDeadline: Duration
@@ -151,17 +151,17 @@
             }
         }
 
-        /// For connections that may be quiet for long: finds out when the peer has vanished.
+        /// For connections that may be idle for a long time: detects a vanished peer.
         static func setKeepAlive(_ easy: ccurl_easy) {
             easy.set(CCURL_OPT_TCP_KEEPALIVE, 1)
             easy.set(CCURL_OPT_TCP_KEEPIDLE, 30)
             easy.set(CCURL_OPT_TCP_KEEPINTVL, 15)
         }
 
-        /// A connection handed to us as soon as it (and TLS) is established.
+        /// Requests a connection that is handed over once it (and TLS) is established.
         static func setConnectOnly(_ easy: ccurl_easy) {
             easy.set(CCURL_OPT_CONNECT_ONLY, 1)
-            // Otherwise TLS may settle on HTTP/2, which knows no upgrade.
+            // Otherwise TLS may negotiate HTTP/2, which has no upgrade.
             easy.set(CCURL_OPT_HTTP_VERSION, CCURL_HTTP_1_1)
             easy.set(CCURL_OPT_HTTPPROXYTUNNEL, 1)
             easy.set(CCURL_OPT_FRESH_CONNECT, 1)

@@ -2,13 +2,13 @@
     import CSwitchyardCurl
     import Synchronization
 
-    /// One request on its way through the loop.
+    /// A request in the loop.
     ///
-    /// Sendable by confinement: everything mutable except `isCancelled` is touched by the creating task until the
-    /// exchange is submitted, and by the loop thread alone from then on; the lock of the command queue orders the two.
+    /// Sendable by confinement: the creating task uses the mutable state, except `isCancelled`, until it submits the exchange,
+    /// and from then on only the loop thread; the lock of the command queue orders the two.
     final class CurlExchange: @unchecked Sendable {
         enum Delivery {
-            /// Collected, and delivered with the head when all is there.
+            /// Collected, and delivered together with the head.
             case whole
             /// The head is delivered first, then the body through the pipe.
             case piped(BodyPipe)
@@ -16,7 +16,7 @@
 
         enum Stage {
             case new
-            /// Until one of the origin's places is free.
+            /// Waits for a free slot of the origin.
             case waiting
             case running
             case finished
@@ -29,9 +29,9 @@
         let upload: (any UploadSource)?
         let progress: TransferProgress?
         let delivery: Delivery
-        /// When its caller stops waiting, whatever it has come to.
+        /// When the caller stops waiting.
         let deadline: ContinuousClock.Instant?
-        /// Set by any thread; the loop looks at it before starting, since a cancellation may overtake its start.
+        /// Set by any thread; the loop checks it before starting, since a cancellation may overtake the start.
         let isCancelled = Atomic(false)
 
         var continuation: Continuation?
@@ -41,7 +41,7 @@
                 if oldValue == .waiting { waiting.value.subtract(1, ordering: .relaxed) }
             }
         }
-        /// Its place in the loop's list of running exchanges.
+        /// Its index in the loop's list of running exchanges.
         var position = 0
         var easy: ccurl_easy?
         var headerList: ccurl_list?
@@ -49,9 +49,9 @@
         var isSendingPaused = false
         /// How often libcurl was about to write the request to a connection.
         var sendAttempts = 0
-        /// When the transfer counts as stalled, unless enough moves before; see `IdleWatch`.
+        /// Decides when the transfer counts as stalled.
         var idleWatch: IdleWatch?
-        /// Why one of our callbacks broke the transfer off; overrides libcurl's own code.
+        /// Why one of the callbacks aborted the transfer; overrides libcurl's own code.
         var abortReason: TransportError?
 
         private var head: ResponseHeadParser
@@ -85,15 +85,15 @@
         }
 
         var mayHaveBeenSent: Bool { sendAttempts > 0 }
-        /// Whether it is a stream that is quiet by design, and may be open for ever.
+        /// Whether it is a stream without an idle limit, which may stay open forever.
         var staysOpen: Bool { !isBrief && request.idleLimit == nil }
-        /// Whether it ends by itself, other than a stream.
+        /// Whether it ends by itself, unlike a stream.
         var isBrief: Bool { if case .whole = delivery { true } else { false } }
         var wasAnsweredInHTTP1: Bool { head.httpVersion.hasPrefix("1.") }
 
-        // MARK: From libcurl's callbacks
+        // MARK: libcurl's callbacks
 
-        /// The request is about to be written to a connection, for the second time if the first proved dead.
+        /// The request is about to be written to a connection, a second time if the first connection was dead.
         func willSend() -> Bool {
             sendAttempts += 1
             if let limit = request.idleLimit {
@@ -119,8 +119,8 @@
             }
         }
 
-        /// libcurl stops sending when a refusal arrives early, but not when it is waiting for more to send: then it would
-        /// wait for ever. Asked again, it either finds that there is nothing to do or goes on waiting.
+        /// libcurl stops sending after an early refusal, but not while it waits for more data; then it would wait forever.
+        /// Resuming makes it check again.
         private func letGoOfUpload() {
             guard isSendingPaused, let easy else { return }
             isSendingPaused = false
@@ -141,7 +141,7 @@
             return .abort
         }
 
-        /// `false` for a coding nobody asked for.
+        /// Returns `false` for a coding that was not requested.
         private func prepareDecoding() -> Bool {
             decoder = nil
             guard request.decompresses, request.method != .head else { return true }
@@ -156,7 +156,7 @@
             return decoder != nil || abort(.badContentCoding, "there is no decoder for the body")
         }
 
-        /// Takes what the body is after decoding.
+        /// Takes the decoded body.
         private func take(_ bytes: UnsafeRawBufferPointer) -> Taken {
             switch delivery {
             case .whole:
@@ -200,7 +200,7 @@
 
         // MARK: Delivery
 
-        /// Hands the outcome to whoever waits. Called once, by the loop, when libcurl has let go of the exchange.
+        /// Delivers the outcome to the waiting caller. The loop calls this once, after libcurl has released the exchange.
         func deliver(_ error: TransportError?) {
             var error = error
             if error == nil, !head.isComplete {
@@ -248,7 +248,7 @@
         }
     }
 
-    /// A number several threads may look at, such as how many exchanges exist.
+    /// A number that several threads may read, such as the number of exchanges.
     final class LiveCount: Sendable {
         let value = Atomic(0)
     }

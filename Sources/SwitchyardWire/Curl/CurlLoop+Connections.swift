@@ -20,7 +20,7 @@
             if result != 0 { close(connection, TransportError(.unknown, "libcurl reports error \(result)")) }
         }
 
-        /// libcurl has connected, or given up.
+        /// libcurl has connected or failed.
         func connected(_ connection: CurlRawConnection, _ result: Int) {
             guard connection.stage == .connecting, let easy = connection.easy else { return }
             guard result == CCURL_OK else {
@@ -34,11 +34,11 @@
             else {
                 return close(connection, TransportError(.connectionLost, "the connection broke", isRetryable: true))
             }
-            // The handle stays in the multi handle: taken out, libcurl would close its connection.
+            // Keep the handle in the multi handle: removing it would close its connection.
             connection.handleConnected()
         }
 
-        /// Ends a connection at whatever stage it is.
+        /// Ends a connection in any stage.
         func close(_ connection: CurlRawConnection, _ error: TransportError?) {
             guard connection.stage != .finished else { return }
             if let easy = connection.easy {
@@ -51,7 +51,7 @@
             connection.deliverClosed(error)
         }
 
-        /// Gives every connection its turn; `true` if one of them has more to do at once.
+        /// Serves each connection; returns `true` if one has more to do at once.
         func serveConnections() -> Bool {
             for entry in pollSet where entry.revents != 0 {
                 guard let connection = connections.first(where: { $0.descriptor == entry.fd }) else { continue }
@@ -85,7 +85,7 @@
                 var events = 0
                 if connection.wantsReceiving { events |= CCURL_POLL_IN }
                 if connection.wantsWritable { events |= CCURL_POLL_OUT }
-                // Left out entirely while nothing is wanted: a hung-up socket would be reported without end.
+                // Leave out a connection that wants nothing: a hung-up socket would be reported endlessly.
                 guard events != 0 else { continue }
                 pollSet.append(ccurl_waitfd(fd: connection.descriptor, events: Int16(events), revents: 0))
             }

@@ -39,7 +39,7 @@
             exchange.position = running.count
             running.append(exchange)
             if let limit = exchange.request.idleLimit {
-                // The watch itself begins when the request is written, which cannot be earlier.
+                // The idle watch itself starts when the request is written, which cannot be earlier.
                 check(by: clock.now + limit)
             }
             do throws(TransportError) {
@@ -57,7 +57,7 @@
                 TransportError(.cancelled, "the exchange was cancelled", mayHaveBeenSent: exchange.mayHaveBeenSent))
         }
 
-        /// Breaks it off, at whatever stage it is.
+        /// Ends an exchange in any stage.
         private func end(_ exchange: CurlExchange, _ error: TransportError) {
             switch exchange.stage {
             case .running: finish(exchange, error)
@@ -69,7 +69,7 @@
             }
         }
 
-        /// Takes the exchange away from libcurl, then hands out its outcome. The only way to the end of a running one.
+        /// Removes the exchange from libcurl and delivers its outcome. Running exchanges end only here.
         func finish(_ exchange: CurlExchange, _ error: TransportError?, startsNext: Bool = true) {
             guard exchange.stage == .running, let easy = exchange.easy else { return }
             exchange.stage = .finished
@@ -99,7 +99,7 @@
 
         private func check(by time: ContinuousClock.Instant) { nextCheck = min(nextCheck ?? time, time) }
 
-        /// Gives up the exchanges that have run out of time, and those whose peer has moved too little for too long.
+        /// Ends the exchanges past their deadline, and those that have transferred too little for too long.
         func endOverdue() {
             guard let due = nextCheck, clock.now >= due else { return }
             nextCheck = nil
@@ -127,7 +127,7 @@
             var stalled: [CurlExchange] = []
             for exchange in running {
                 guard var watch = exchange.idleWatch else {
-                    // Not written yet: its watch begins later, and is to be looked at no later than this.
+                    // The request is not written yet, so its watch starts later. Check again at this time.
                     if let limit = exchange.request.idleLimit { check(by: clock.now + limit) }
                     continue
                 }
@@ -143,13 +143,13 @@
             for exchange in stalled { finish(exchange, CurlErrors.stalled(exchange)) }
         }
 
-        /// `curl_easy_pause` takes the whole state, so both directions are always passed.
+        /// `curl_easy_pause` sets both directions, so both are always passed.
         func applyPause(_ exchange: CurlExchange) {
             guard exchange.stage == .running, let easy = exchange.easy else { return }
             var state = 0
             if exchange.isReceivingPaused { state |= CCURL_PAUSE_RECEIVING }
             if exchange.isSendingPaused { state |= CCURL_PAUSE_SENDING }
-            // This may deliver what libcurl kept, and so fail, or pause again.
+            // This may deliver buffered data, and so fail or pause again.
             let result = ccurl_pause(easy, state)
             if result != CCURL_OK { finish(exchange, CurlErrors.error(result, for: exchange)) }
         }

@@ -1,10 +1,10 @@
 #if os(Linux)
-    // Tasks that prefer the loop's thread: their pieces are commands like others, so transfers have their turn between
-    // any two of them.
+    // Jobs of tasks that prefer the loop's thread are commands like others, so transfers get their turn between any two of
+    // them.
     extension CurlLoop: TaskExecutor {
         func enqueue(_ job: consuming ExecutorJob) {
             let job = UnownedJob(job)
-            // A preference, not a promise: when the loop has ended the tasks go on elsewhere.
+            // Only a preference: if the loop has ended, the task continues elsewhere.
             if !submit(.run(job)) { globalConcurrentExecutor.enqueue(job) }
         }
 

@@ -4,35 +4,35 @@
     import SwitchyardBytes
     import Synchronization
 
-    /// The one thread that owns every libcurl handle of a transport. Nothing else ever touches one.
+    /// The single thread that owns all libcurl handles of a transport. No other code uses them.
     ///
-    /// Sendable by confinement: `queue`, `lifecycle` and the counts are safe by themselves; every other property is used
-    /// by the loop thread only, which starts after `init` and is the only code to call the methods in `CurlLoop+…`.
+    /// Sendable by confinement: `queue`, `lifecycle` and the counters are thread-safe; all other properties are used only by
+    /// the loop thread, which starts after `init` and is the only caller of the methods in `CurlLoop+…`.
     final class CurlLoop: @unchecked Sendable {
         private struct Lifecycle {
             var isStarted = false
             var isEnded = false
-            /// Non-null while the loop runs and may be woken.
+            /// Not `nil` while the loop runs and can be woken.
             var multi: SendableHandle?
             var waiters: [CheckedContinuation<Void, Never>] = []
         }
 
         let configuration: CurlConfiguration
         let live = LiveCount()
-        /// Exchanges that wait for one of their origin's places.
+        /// The number of exchanges waiting for a slot of their origin.
         let waiting = LiveCount()
-        /// Turns of the loop so far.
+        /// The number of loop iterations so far.
         let turns = LiveCount()
         let clock = LoopClock()
         private let queue = CurlCommandQueue()
         private let lifecycle = Mutex(Lifecycle())
 
         var multi: ccurl_multi?
-        /// Blank handles; they keep the TLS session, connections belong to the multi handle.
+        /// Unused handles. They keep the TLS session; connections belong to the multi handle.
         var idleHandles: [ccurl_easy] = []
         var running: [CurlExchange] = []
         var origins: [String: CurlOrigin] = [:]
-        /// No exchange can stall, or be late, before.
+        /// No exchange can stall or be late before this time.
         var nextCheck: ContinuousClock.Instant?
         var connections: [CurlRawConnection] = []
         var pollSet: [ccurl_waitfd] = []
@@ -53,7 +53,7 @@
 
         // MARK: Any thread
 
-        /// `false` if the loop is ending, and the command will not be carried out.
+        /// Returns `false` if the loop is ending, so that the command will not be executed.
         func submit(_ command: CurlCommand) -> Bool {
             switch queue.submit(command) {
             case .refused: return false
@@ -66,12 +66,12 @@
             }
         }
 
-        /// Begins to end everything under way.
+        /// Starts to end everything in progress.
         func stop() {
             if queue.close() { wake() }
         }
 
-        /// Returns when nothing is left of the loop.
+        /// Returns when the loop has ended completely.
         func waitUntilEnded() async {
             await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
                 let isOver = lifecycle.withLock { state in
@@ -102,7 +102,7 @@
             do throws(LoopThread.Refusal) {
                 try startThread { self.run() }
             } catch {
-                // The next command tries again.
+                // The next command will try again.
                 hasStarted.store(false, ordering: .relaxed)
                 lifecycle.withLock { $0.isStarted = false }
                 refuseQueued(
@@ -143,10 +143,10 @@
                 turns.value.add(1, ordering: .relaxed)
                 let isEnding = queue.exchange(&batch)
                 for command in batch { execute(command) }
-                // Not kept while asleep: commands hold exchanges.
+                // Do not keep commands while asleep, since they hold exchanges.
                 batch.removeAll(keepingCapacity: true)
                 if isEnding { return }
-                // Also when nothing is under way: libcurl may still be closing a connection, and would be woken without end.
+                // Even if nothing is in progress: libcurl may still be closing a connection, and would be woken endlessly.
                 var stillRunning: Int32 = 0
                 ccurl_multi_perform(multi, &stillRunning)
                 collectFinished(multi)
@@ -185,7 +185,7 @@
             }
         }
 
-        /// The library cannot be used: answers every command until somebody shuts the transport down.
+        /// Answers all commands with an error until the transport is shut down, because the library cannot be used.
         private func refuseEverything(_ error: TransportError) {
             refusal.withLock { $0 = error }
             _ = queue.close()
@@ -231,9 +231,9 @@
         }
     }
 
-    /// The time of the loop's current turn; read by the loop thread only.
+    /// The time of the loop's current iteration; used only by the loop thread.
     final class LoopClock: @unchecked Sendable {
-        // Only the loop thread touches it.
+        // Only the loop thread uses it.
         private(set) var now = ContinuousClock.now
 
         func update() {
@@ -249,8 +249,8 @@
         }
     }
 
-    /// A handle other threads may only wake; `curl_multi_wakeup` is the one function documented to be callable from
-    /// any thread, and the lock around it keeps the handle from being freed meanwhile.
+    /// A handle that other threads may only wake: `curl_multi_wakeup` is the only function documented as callable from any
+    /// thread, and a lock keeps the handle from being freed meanwhile.
     private struct SendableHandle: @unchecked Sendable {
         let pointer: ccurl_multi
     }

@@ -1,19 +1,19 @@
 #if os(Linux)
-    /// The exchanges with one origin: a bounded number under way, a bounded number of others in order of arrival, and beside
-    /// them the streams that stay open, which could keep the places of all others.
+    /// The exchanges with one origin: a limited number in progress, a limited number waiting in order, and separately the
+    /// streams that stay open, which could otherwise occupy all slots.
     final class CurlOrigin {
-        /// How many streams servers let one HTTP/2 connection carry, as the protocol recommends and most do.
+        /// The usual number of streams per HTTP/2 connection, as recommended by the protocol.
         static let usualStreams = 100
 
         enum Admission { case enters, waits, refused }
 
         private let limits: CurlConfiguration
         private var active = 0
-        /// Those of them whose answer is taken as a whole, so that they end soon.
+        /// Those of them whose answer is collected, so that they end soon.
         private var brief = 0
         private var openStreams = 0
-        /// Whether this may be HTTP/2. Beyond what one connection carries, each exchange would open one of its own; so it
-        /// waits for a place on the connection that there is. An answer in HTTP/1 shows that there is no such thing.
+        /// Whether exchanges may share an HTTP/2 connection. More exchanges than one connection can carry would each open
+        /// another, so they wait for a free stream. An HTTP/1 answer shows that the connection cannot be shared.
         var mayShareConnection: Bool
         private var calls = WaitingLine()
         private var streams = WaitingLine()
@@ -23,7 +23,7 @@
             self.mayShareConnection = mayShareConnection
         }
 
-        /// Whether nothing is under way. Then nothing waits either.
+        /// Whether nothing is in progress, so that nothing waits either.
         var isIdle: Bool { active == 0 && openStreams == 0 }
 
         func admit(_ exchange: CurlExchange) -> Admission {
@@ -37,19 +37,19 @@
             return .waits
         }
 
-        /// The next one that waits and for which there is room, now under way.
+        /// Starts the next waiting exchange for which there is room.
         func admitNext() -> CurlExchange? {
             let next = calls.removeFirst(where: hasRoom) ?? streams.removeFirst(where: hasRoom)
             if let next { enter(next) }
             return next
         }
 
-        /// One that waited and has come to an end: its place is another's at once.
+        /// Removes a waiting exchange that has ended.
         func forget(_ exchange: CurlExchange) {
             if exchange.staysOpen { streams.forgetOne() } else { calls.forgetOne() }
         }
 
-        /// One that was under way has come to its end.
+        /// Frees the slot of an exchange that has ended.
         func leave(_ exchange: CurlExchange) {
             if exchange.staysOpen {
                 openStreams -= 1
@@ -85,11 +85,11 @@
         }
     }
 
-    /// First come, first served. Whoever has ended while waiting is skipped, and takes up room for a while only.
+    /// Waiting exchanges in order. Ended ones are skipped, and occupy memory only for a while.
     private struct WaitingLine {
         private var waiting: [CurlExchange] = []
         private var next = 0
-        /// Those that still wait.
+        /// The number of exchanges still waiting.
         private(set) var count = 0
 
         var all: [CurlExchange] { waiting[next...].filter { $0.stage == .waiting } }
@@ -99,7 +99,7 @@
             count += 1
         }
 
-        /// Call this once for each that has left the stage of waiting otherwise than by ``removeFirst(where:)``.
+        /// Call this once for each exchange that stopped waiting other than through ``removeFirst(where:)``.
         mutating func forgetOne() {
             count -= 1
             let gone = waiting.count - next - count

@@ -2,10 +2,10 @@
     import CSwitchyardCurl
     import Synchronization
 
-    /// A connection libcurl has established and left to us (`CURLOPT_CONNECT_ONLY`).
+    /// A connection that libcurl has established and left to this code (`CURLOPT_CONNECT_ONLY`).
     ///
-    /// Sendable by confinement: apart from `wakesPending` and the queue behind `loop`, everything belongs to the loop
-    /// thread; `init` only fills constants.
+    /// Sendable by confinement: except for `wakesPending` and the queue behind `loop`, everything belongs to the loop thread;
+    /// `init` only sets constants.
     final class CurlRawConnection: RawConnection, @unchecked Sendable {
         enum Stage { case new, connecting, open, finished }
 
@@ -13,7 +13,7 @@
         let connectDeadline: Duration
         private let loop: CurlLoop
         private let isTLS: Bool
-        /// Merges wake-ups: true from the first `wake` until the loop has served it.
+        /// Merges wake-ups: true from the first `wake` until the loop has handled it.
         private let wakesPending = Atomic(false)
 
         var stage = Stage.new
@@ -21,12 +21,12 @@
         var descriptor: Int32 = -1
         var wantsReceiving = true
         var wantsWritable = false
-        /// There may be bytes libcurl has decrypted already, which the socket no longer announces.
+        /// Whether libcurl may hold decrypted bytes, which the socket does not announce.
         var mayHaveUnread = true
         /// Set by `close` or a failed send; carried out when the handler has returned.
         var pendingEnd: Result<Void, TransportError>?
         private var handler: (any RawConnectionHandler)?
-        /// What TLS has begun to write: OpenSSL insists on being given the same bytes, at the same place, again.
+        /// Bytes that TLS has begun to write: OpenSSL must get the same bytes at the same address again.
         private var stuck: UnsafeMutableRawBufferPointer?
         private var stuckRange = 0..<0
 
@@ -60,7 +60,7 @@
             _ = loop.submit(.cancelConnection(self))
         }
 
-        // MARK: The handler, on the loop thread
+        // MARK: Called by the handler, on the loop thread
 
         func send(_ bytes: UnsafeRawBufferPointer) -> Int {
             guard stage == .open, pendingEnd == nil, stuckRange.isEmpty else { return 0 }
@@ -84,9 +84,9 @@
         // MARK: The loop
 
         func handleWake() {
-            // Before the handler looks: what is queued from here on wakes again.
+            // Before the handler checks, so that anything queued from here on wakes the loop again.
             wakesPending.store(false, ordering: .sequentiallyConsistent)
-            // One that waits to end still has deadlines.
+            // A connection waiting to end still has deadlines.
             guard stage == .open, !isReadyToEnd else { return }
             handler?.woken(self)
         }
@@ -96,15 +96,15 @@
             handler?.connected(self)
         }
 
-        /// The socket takes bytes again.
+        /// The socket accepts bytes again.
         func handleWritable() {
             wantsWritable = false
             flushStuck()
             if stuckRange.isEmpty, pendingEnd == nil { handler?.writable(self) }
         }
 
-        /// Reads until there is nothing left or the turn is over. With TLS libcurl may hold decrypted bytes, so a short read
-        /// means nothing: only its "again" does. Without, the kernel tells when there is more.
+        /// Reads until nothing is left or the turn is over. With TLS, libcurl may hold decrypted bytes, so only its "again"
+        /// result means that nothing is left, not a short read. Without TLS, the kernel reports more data.
         func handleReadable(_ buffer: UnsafeMutableRawBufferPointer) {
             mayHaveUnread = false
             for _ in 0..<16 {
@@ -126,7 +126,7 @@
             mayHaveUnread = true
         }
 
-        /// Whether a requested end can be carried out: what TLS has begun to write goes out first.
+        /// Whether a requested end can be carried out: bytes that TLS has begun to write are sent first.
         var isReadyToEnd: Bool {
             switch pendingEnd {
             case nil: false

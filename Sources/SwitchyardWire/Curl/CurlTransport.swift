@@ -2,10 +2,10 @@
     import SwitchyardBytes
     import Synchronization
 
-    /// HTTP over libcurl: every transfer on one thread of its own, continuations towards Swift.
+    /// HTTP with libcurl: all transfers run on one separate thread, with an async interface.
     ///
-    /// Nothing is loaded and no thread started before the first request. When the last reference goes, everything
-    /// under way ends with `.shutDown`; `shutDown()` also waits for it.
+    /// The library is loaded and the thread started by the first request. Releasing the last reference ends everything in
+    /// progress with `.shutDown`; `shutDown()` also waits for that.
     package final class CurlTransport: Transport, RawConnector {
         private let loop: CurlLoop
 
@@ -13,7 +13,7 @@
             loop = CurlLoop(configuration, startThread: LoopThread.start)
         }
 
-        /// For tests of a system without threads to give.
+        /// For tests of a system that cannot start threads.
         init(_ configuration: CurlConfiguration, startThread: @escaping CurlLoop.ThreadStart) {
             loop = CurlLoop(configuration, startThread: startThread)
         }
@@ -24,14 +24,13 @@
 
         package var executor: (any TaskExecutor)? { loop }
 
-        /// Exchanges and raw connections that exist at this moment, including those whose answer is still being read: for
-        /// leak checks.
+        /// The number of exchanges and raw connections, including those whose answer is still being read: for leak checks.
         package var liveExchangeCount: Int { loop.live.value.load(ordering: .relaxed) }
 
-        /// Exchanges that wait for their turn with their origin: for tests of its limits.
+        /// The number of exchanges waiting for their origin: for tests of its limits.
         package var waitingExchangeCount: Int { loop.waiting.value.load(ordering: .relaxed) }
 
-        /// How often the loop has looked for work: for tests that it sleeps when there is none.
+        /// The number of loop iterations: for tests that it sleeps when idle.
         package var loopTurnCount: Int { loop.turns.value.load(ordering: .relaxed) }
 
         package func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
@@ -139,7 +138,7 @@
             _ attempt: Attempt, delivery: CurlExchange.Delivery, until deadline: ContinuousClock.Instant? = nil
         ) async throws(TransportError) -> HTTPResponse {
             let origin = try attempt.request.validate().origin
-            // A large body is handed over in pieces, so that its progress can be seen, and without a copy.
+            // Send a large body in pieces, to report progress and avoid a copy.
             let body = attempt.request.body
             let upload = body.count > 64 * 1024 ? BytesUploadSource(body) : nil
             return try await perform(
@@ -201,7 +200,7 @@
         }
     }
 
-    /// What a body's reader can do to its exchange.
+    /// Lets a body's reader control its exchange.
     private final class PipeControl: BodyPipe.Control {
         private let loop: CurlLoop
         private let exchange: CurlExchange
@@ -221,7 +220,7 @@
         }
     }
 
-    /// Makes libcurl ask an upload pipe again. Weak, for the exchange holds the pipe that holds this.
+    /// Makes libcurl read an upload pipe again. The reference is weak, since the exchange retains the pipe that retains this.
     private final class ResumeSending: Sendable {
         private struct State {
             weak var exchange: CurlExchange?

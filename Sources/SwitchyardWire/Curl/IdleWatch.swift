@@ -1,4 +1,4 @@
-/// Decides when a transfer moves too little. Pure: told what moves and what time it is.
+/// Decides when a transfer is too slow. Pure: the amounts and times are passed in.
 struct IdleWatch {
     private let limit: Duration
     private let wanted: Int
@@ -16,13 +16,13 @@ struct IdleWatch {
         moved += count
     }
 
-    /// Begins anew: after a pause, and when a head is complete.
+    /// Restarts the watch: after a pause, and when a head is complete.
     mutating func restart(at now: ContinuousClock.Instant) {
         moved = 0
         deadline = now + limit
     }
 
-    /// Whether the transfer is to be given up; begins anew where enough has moved.
+    /// Whether the transfer has stalled. Restarts the watch if enough was transferred.
     mutating func isStalled(at now: ContinuousClock.Instant) -> Bool {
         guard now >= deadline else { return false }
         if moved < wanted { return true }

@@ -1,6 +1,6 @@
-/// Puts the head of an answer together from the header lines libcurl delivers.
+/// Builds the head of an answer from the header lines that libcurl delivers.
 ///
-/// Interim answers (1xx) are dropped; lines behind the head are trailers, and dropped too.
+/// Drops interim answers (1xx) and trailers, which are lines after the head.
 struct ResponseHeadParser {
     enum Progress {
         case going
@@ -21,7 +21,7 @@ struct ResponseHeadParser {
         self.limit = limit
     }
 
-    /// Takes one line with its line end. The limit covers everything, interim heads and trailers too.
+    /// Takes one line with its line ending. The limit includes interim heads and trailers.
     mutating func take(_ line: UnsafeRawBufferPointer) -> Progress {
         size += line.count
         guard size <= limit else { return .tooLarge }

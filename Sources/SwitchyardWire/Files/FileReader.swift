@@ -6,17 +6,17 @@
     import Darwin
 #endif
 
-/// Reads a file, or a range of it, from its beginning; can be rewound.
+/// Reads a file, or a range of it, from its beginning, and can be rewound.
 ///
-/// Not for two threads at once. The file is closed when the reader goes.
+/// Not thread-safe. The file is closed with the reader.
 package final class FileReader {
-    /// The number of bytes the range has.
+    /// The number of bytes in the range.
     let count: Int64
     private let descriptor: Int32
     private let start: Int64
     private(set) var position: Int64 = 0
 
-    /// - Throws: `.requestBodyFailed` if the file cannot be opened, is no regular file, or is shorter than the range.
+    /// - Throws: `.requestBodyFailed` if the file cannot be opened, is not a regular file, or is shorter than the range.
     package init(_ path: String, range: Range<Int64>?) throws(TransportError) {
         let opened = open(path, O_RDONLY | O_CLOEXEC)
         guard opened >= 0 else {
@@ -42,8 +42,8 @@ package final class FileReader {
         close(descriptor)
     }
 
-    /// Fills `buffer` as far as the range goes: 0 is the end of the range, or of a file that shrank since (compare
-    /// `position` with `count`); -1 an error.
+    /// Fills `buffer` from the range. Returns 0 at the end of the range, or of a file that has shrunk since (compare `position`
+    /// with `count`), and -1 on error.
     func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {
         let wanted = Int(min(Int64(buffer.count), count - position))
         guard wanted > 0 else { return 0 }
@@ -55,9 +55,9 @@ package final class FileReader {
         }
     }
 
-    /// The next bytes, none at the end of the range.
+    /// The next bytes; empty at the end of the range.
     ///
-    /// - Throws: `.requestBodyFailed` on an error, or if the file ends before the range does.
+    /// - Throws: `.requestBodyFailed` on an error, or if the file ends before the range.
     package func read(upTo limit: Int) throws(TransportError) -> [UInt8] {
         var taken = 0
         let bytes = [UInt8](unsafeUninitializedCapacity: limit) { buffer, initialized in
@@ -70,7 +70,7 @@ package final class FileReader {
         return bytes
     }
 
-    /// Goes to `offset` within the range.
+    /// Moves to `offset` within the range.
     func seek(to offset: Int64) -> Bool {
         guard (0...count).contains(offset) else { return false }
         position = offset

@@ -10,7 +10,7 @@ import Synchronization
 
 /// Writes bodies to files.
 package enum FileSink {
-    /// Writes `body` as it arrives. What was written before a failure stays, so that a later request can continue.
+    /// Writes `body` as it arrives. Bytes written before a failure are kept, so that a later request can continue.
     package static func write(
         _ body: HTTPBody, to file: FileDestination, progress: TransferProgress?
     ) async throws(TransportError) {
@@ -35,9 +35,9 @@ package enum FileSink {
         }
     }
 
-    /// Writes the body of an upload, as it is produced: for transports that can send nothing but files.
+    /// Writes the body of an upload as it is produced, for transports that can send only files.
     ///
-    /// - Throws: `.requestBodyFailed` when the body does, or is not as long as it says; `.fileFailed` for `file`.
+    /// - Throws: `.requestBodyFailed` if the body fails or has another length than stated; `.fileFailed` for `file`.
     package static func write(_ body: RequestBody, to file: FileDestination) async throws(TransportError) {
         let descriptor = try create(file)
         defer { close(descriptor) }

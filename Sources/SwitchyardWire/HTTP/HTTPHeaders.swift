@@ -1,7 +1,7 @@
-/// Header fields in order, names compared without case.
+/// Ordered header fields with case-insensitive names.
 ///
-/// Nothing is checked while building; a request with a CR, LF, NUL or an ill-formed name is refused as a whole, before
-/// anything of it is sent (`HTTPRequest.validate()`).
+/// Nothing is validated here; a request with a CR, LF, NUL or malformed name is refused as a whole before anything is sent
+/// (`HTTPRequest.validate()`).
 package struct HTTPHeaders: Sendable, ExpressibleByDictionaryLiteral {
     package struct Field: Sendable, Hashable {
         package var name: String
@@ -46,7 +46,7 @@ package struct HTTPHeaders: Sendable, ExpressibleByDictionaryLiteral {
         }
     }
 
-    /// Every value of `name`, in order of arrival (`Set-Cookie` comes more than once).
+    /// All values of `name`, in order (`Set-Cookie` can be repeated).
     package func values(for name: String) -> [String] {
         fields.filter { $0.name.isSameHeaderName(as: name) }.map(\.value)
     }
@@ -79,7 +79,7 @@ extension HTTPHeaders: Equatable {
 }
 
 extension HTTPHeaders: CustomStringConvertible, CustomReflectable {
-    /// Names only, except for the few fields whose values never hold a secret.
+    /// Shows only names, except for the few fields whose values never contain a secret.
     package var description: String {
         let shown = fields.map { field in
             Self.harmless.contains { field.name.isSameHeaderName(as: $0) }
@@ -97,7 +97,7 @@ extension HTTPHeaders: CustomStringConvertible, CustomReflectable {
 }
 
 extension String {
-    /// Equality of ASCII names without case.
+    /// Case-insensitive equality of ASCII names.
     func isSameHeaderName(as other: String) -> Bool {
         let left = utf8
         let right = other.utf8

@@ -1,4 +1,4 @@
-/// A request method; open, because vendors add their own.
+/// A request method. Not an enum, since vendors add their own.
 package struct HTTPMethod: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
     package let rawValue: String
 
@@ -14,7 +14,7 @@ package struct HTTPMethod: RawRepresentable, Hashable, Sendable, CustomStringCon
     package static let delete = HTTPMethod(rawValue: "DELETE")
     package static let options = HTTPMethod(rawValue: "OPTIONS")
 
-    /// Whether sending twice has the effect of sending once, as RFC 9110 defines the method.
+    /// Whether sending it twice has the same effect as once, as defined by RFC 9110.
     package var isIdempotent: Bool {
         switch self {
         case .get, .head, .put, .delete, .options: true

@@ -1,7 +1,7 @@
 extension HTTPRequest {
-    /// Refuses what could not be sent as it stands, or would smuggle a second header or request.
+    /// Refuses a request that cannot be sent unchanged, or could smuggle another header or request.
     ///
-    /// Every transport calls this first; nothing has been sent when it throws. Answers the parts of the address.
+    /// Every transport calls this first, so nothing has been sent if it throws. Returns the parts of the URL.
     @discardableResult
     package func validate() throws(TransportError) -> URLParts {
         guard !method.rawValue.isEmpty, method.rawValue.utf8.allSatisfy(\.isTokenCharacter) else {
@@ -25,7 +25,7 @@ extension HTTPRequest {
         return parts
     }
 
-    /// Fields that describe the framing; a second opinion on them is a smuggling hole.
+    /// The framing fields: letting callers set them would allow request smuggling.
     private static let ownedByTransport = ["Content-Length", "Transfer-Encoding", "Connection", "Host", "Expect", "TE"]
 }
 

@@ -2,9 +2,9 @@
 package struct HTTPResponseHead: Sendable, Hashable {
     package var status: Int
     package var headers: HTTPHeaders
-    /// The address that answered: the requested one unless redirects were followed.
+    /// The URL that answered: the requested one unless redirects were followed.
     package var url: String
-    /// "1.1", "2" or the like; empty where the transport cannot tell.
+    /// "1.1", "2" and so on; empty if the transport does not know.
     package var httpVersion: String
 
     package init(status: Int, headers: HTTPHeaders = [:], url: String = "", httpVersion: String = "") {

@@ -12,23 +12,23 @@ package struct HTTPStream: Sendable {
     package var headers: HTTPHeaders { head.headers }
 }
 
-/// Where the bytes of a streamed body come from.
+/// The source of a streamed body.
 package protocol HTTPBodySource: AnyObject, Sendable {
-    /// The next bytes (never empty), or `nil` at the end. One caller at a time.
+    /// The next bytes (never empty), or `nil` at the end. There can be only one caller at a time.
     func next() async throws(TransportError) -> [UInt8]?
-    /// Nobody will call `next` again: let go of the connection.
+    /// Releases the connection; `next` will not be called again.
     func cancel()
 }
 
-/// The bytes of an answer, in the pieces in which they arrived; to be read once.
+/// The bytes of an answer, in pieces as they arrive. It can be read only once.
 ///
-/// Back-pressure is real: what is not read stays in the kernel and at the server, apart from a bounded buffer.
-/// A body that is dropped half-read, or whose reader is cancelled, ends the transfer.
+/// Back-pressure is real: unread bytes stay in the kernel and at the server, apart from a bounded buffer. Releasing a half-read
+/// body, or cancelling its reader, ends the transfer.
 package struct HTTPBody: AsyncSequence, Sendable {
     package typealias Element = [UInt8]
     package typealias Failure = TransportError
 
-    /// Ends the transfer when the last body value and iterator are gone.
+    /// Ends the transfer when the last body value and iterator are released.
     fileprivate final class Handle: Sendable {
         let source: any HTTPBodySource
 
@@ -65,14 +65,14 @@ package struct HTTPBody: AsyncSequence, Sendable {
         AsyncIterator(handle: handle)
     }
 
-    /// Ends the transfer now, without waiting for the body to be dropped.
+    /// Ends the transfer now, without waiting for the body to be released.
     package func cancel() {
         handle.source.cancel()
     }
 
     /// The rest of the body in one piece.
     ///
-    /// - Throws: `.bodyTooLarge` as soon as it exceeds `limit`; the transfer is ended then.
+    /// - Throws: `.bodyTooLarge` as soon as it exceeds `limit`, which also ends the transfer.
     package func collect(upTo limit: Int) async throws(TransportError) -> [UInt8] {
         var all: [UInt8] = []
         while let bytes = try await handle.source.next() {

@@ -1,15 +1,14 @@
-/// The body of an upload, produced as the connection can take it.
+/// The body of an upload, produced as fast as the connection takes it.
 package struct RequestBody: Sendable {
     package enum Content: Sendable {
         case bytes([UInt8])
-        /// A file, or the part of it within `range`; read in place, never held in memory as a whole.
+        /// A file, or the `range` of it, read from disk and never completely in memory.
         case file(path: String, range: Range<Int64>?)
         case produced(@Sendable (RequestBodyWriter) async throws -> Void)
     }
 
     package let content: Content
-    /// The exact number of bytes, where it is known. Without it HTTP/1.1 has to send chunks, which some storage
-    /// servers refuse.
+    /// The exact number of bytes, if known. Otherwise HTTP/1.1 has to send chunks, which some storage servers refuse.
     package let length: Int64?
     /// Whether the content can be produced a second time, after a redirect.
     package let isReplayable: Bool
@@ -22,10 +21,10 @@ package struct RequestBody: Sendable {
         RequestBody(content: .file(path: path, range: range), length: nil, isReplayable: true)
     }
 
-    /// Bytes written by `produce`, which is suspended in `write` whenever the connection is behind.
+    /// Bytes written by `produce`, which is suspended in `write` while the connection is busy.
     ///
-    /// `produce` runs in a task of its own, once per attempt; that task is cancelled when the exchange ends first. An
-    /// error thrown by it ends the exchange with `.requestBodyFailed`.
+    /// `produce` runs in a separate task, once per attempt, which is cancelled if the exchange ends first. If it throws, the
+    /// exchange ends with `.requestBodyFailed`.
     package static func produced(
         length: Int64? = nil, isReplayable: Bool = false,
         by produce: @escaping @Sendable (RequestBodyWriter) async throws -> Void
@@ -43,7 +42,7 @@ package struct RequestBody: Sendable {
     }
 }
 
-/// Takes the bytes of a produced body.
+/// Receives the bytes of a produced body.
 package struct RequestBodyWriter: Sendable {
     private let take: @Sendable ([UInt8]) async throws(TransportError) -> Void
 
@@ -51,9 +50,9 @@ package struct RequestBodyWriter: Sendable {
         self.take = take
     }
 
-    /// Hands `bytes` over, waiting while more than the transport's buffer is outstanding.
+    /// Passes `bytes` on, waiting while more than the transport's buffer is outstanding.
     ///
-    /// - Throws: why the exchange ended, when it did; there is no use in going on then.
+    /// - Throws: Why the exchange ended, if it did; stop writing then.
     package func write(_ bytes: [UInt8]) async throws(TransportError) {
         try await take(bytes)
     }

@@ -1,5 +1,5 @@
 extension URLParts {
-    /// The absolute address `reference` means when found at this one (RFC 3986, 5.2); `nil` if it cannot be one.
+    /// Resolves `reference` relative to this URL (RFC 3986, 5.2); `nil` if it is invalid.
     package func resolving(_ reference: String) -> String? {
         let reference = reference[..<(reference.firstIndex(of: "#") ?? reference.endIndex)]
         guard reference.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else { return nil }

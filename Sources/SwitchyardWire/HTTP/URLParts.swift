@@ -1,22 +1,22 @@
-/// The parts of an absolute address, split as RFC 3986 does, without decoding anything.
+/// The parts of an absolute URL, split as in RFC 3986, without decoding.
 package struct URLParts: Sendable, Hashable {
     /// Lower case.
     package let scheme: String
     /// Lower case; an IPv6 address keeps its brackets.
     package let host: String
-    /// `nil` where the address names none.
+    /// `nil` if the URL names none.
     package let port: Int?
     /// Begins with "/" or is empty.
     package let path: String
-    /// Without "?"; `nil` where there is none.
+    /// Without "?"; `nil` if there is none.
     package let query: String?
 
-    /// Splits `address`, a fragment left out.
+    /// Splits `address`, dropping a fragment.
     ///
-    /// - Throws: `.invalidRequest` for anything but visible ASCII, a missing host, a bad port, or user information,
-    ///   which would put a password where logs can see it.
+    /// - Throws: `.invalidRequest` for anything but visible ASCII, a missing host, an invalid port, or user information, which
+    ///   would put a password into logs.
     package init(validating address: String) throws(TransportError) {
-        // Bytes, not characters: this runs once per request.
+        // Uses bytes, not characters, since this runs once per request.
         let bytes = Array(address.utf8)
         guard bytes.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
             throw TransportError(.invalidRequest, "the address holds a character that is not visible ASCII")
@@ -47,7 +47,7 @@ package struct URLParts: Sendable, Hashable {
         query = mark.map { String(decoding: rest[($0 + 1)...], as: UTF8.self) }
     }
 
-    /// `nil` for no digits at all, which RFC 3986 allows.
+    /// `nil` for an empty port, which RFC 3986 allows.
     private static func port(_ digits: ArraySlice<UInt8>) throws(TransportError) -> Int? {
         if digits.isEmpty { return nil }
         guard digits.count <= 5, digits.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) else {
@@ -63,30 +63,30 @@ package struct URLParts: Sendable, Hashable {
         return String(decoding: bytes.map { $0 >= 0x41 && $0 <= 0x5A ? $0 | 0x20 : $0 }, as: UTF8.self)
     }
 
-    /// The port in use, the scheme's own where none is named.
+    /// The port in use: the scheme's default unless one is named.
     package var effectivePort: Int {
         port ?? (scheme == "https" || scheme == "wss" ? 443 : 80)
     }
 
-    /// Scheme, host and port: what credentials belong to.
+    /// Scheme, host and port, to which credentials belong.
     package var origin: String { "\(scheme)://\(host):\(effectivePort)" }
 
-    /// Whether the host is this very machine.
+    /// Whether the host is this machine.
     package var isLoopback: Bool {
         if host == "localhost" || host == "[::1]" { return true }
         let parts = host.split(separator: ".", omittingEmptySubsequences: false)
         return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
     }
 
-    /// Whether passwords and tokens may travel there: over TLS, or without leaving this machine.
+    /// Whether passwords and tokens may be sent to it: with TLS, or within this machine.
     package var mayCarrySecrets: Bool { mayCarrySecrets(plainTo: nil) }
 
-    /// - Parameter host: A machine of a private network to which they may also travel in clear text.
+    /// - Parameter host: A host in a private network to which they may also be sent without TLS.
     package func mayCarrySecrets(plainTo host: String?) -> Bool {
         scheme == "https" || scheme == "wss" || isLoopback || (self.host == host?.lowercased() && isPrivate)
     }
 
-    /// Whether the host is one of a private network, by its number or by a name that no public server has.
+    /// Whether the host is in a private network, judging by its IP address or a name that no public server has.
     package var isPrivate: Bool {
         if isLoopback { return true }
         if host.hasPrefix("[") {
@@ -101,12 +101,12 @@ package struct URLParts: Sendable, Hashable {
             default: return false
             }
         }
-        // A number in another spelling is no name.
+        // A number in another notation is not a name.
         guard let last = labels.last, !last.isEmpty, UInt64(last) == nil, !last.hasPrefix("0x") else { return false }
         return labels.count == 1 || ["local", "internal", "lan"].contains(last) || host.hasSuffix(".home.arpa")
     }
 
-    /// `address` for people: the values of its query hidden, anything unparsable hidden entirely.
+    /// `address` for logs: hides the values of its query, and an invalid address entirely.
     package static func redacted(_ address: String) -> String {
         guard let parts = try? URLParts(validating: address) else { return "<invalid address>" }
         let port = parts.port.map { ":\($0)" } ?? ""

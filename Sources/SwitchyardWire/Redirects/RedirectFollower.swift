@@ -1,8 +1,8 @@
-/// Decides, answer by answer, whether and how a request goes elsewhere. Pure.
+/// Decides after each answer whether and how to follow a redirect. Pure.
 package struct RedirectFollower: Sendable {
     /// The request to send now.
     package private(set) var request: HTTPRequest
-    /// Whether the original body still goes with it.
+    /// Whether the original body is still sent.
     package private(set) var sendsBody = true
     private var followed = 0
 
@@ -10,13 +10,13 @@ package struct RedirectFollower: Sendable {
         self.request = request
     }
 
-    /// Looks at an answer: `true` if `request` now is the next one to send, `false` if this is the final answer.
+    /// Handles an answer: returns `true` if `request` is now the next one to send, `false` if this is the final answer.
     ///
-    /// Going to another origin drops everything that may identify the caller. 301 and 302 turn POST into GET, 303 turns
-    /// everything but HEAD into it, as browsers do; 307 and 308 keep the method and the body.
+    /// A redirect to another origin drops everything that may identify the caller. 301 and 302 turn POST into GET, 303 turns
+    /// everything but HEAD into it, as in browsers; 307 and 308 keep the method and the body.
     ///
-    /// - Parameter hasBody: whether there is a body to send again, and `isReplayable` whether that can be done.
-    /// - Throws: `.tooManyRedirects`, or `.redirectRefused` for a way that must not be taken.
+    /// - Parameter hasBody: Whether there is a body to send again; `isReplayable` tells whether that is possible.
+    /// - Throws: `.tooManyRedirects`, or `.redirectRefused` for a redirect that must not be followed.
     package mutating func follow(
         _ head: HTTPResponseHead, hasBody: Bool, isReplayable: Bool = true
     ) throws(TransportError) -> Bool {
@@ -66,7 +66,7 @@ package struct RedirectFollower: Sendable {
     }
 
     private static let describingBody = ["Content-Type", "Content-Encoding", "Content-Language", "Content-Location"]
-    /// What another origin may see. A list of the dangerous ones would miss the next vendor's key.
+    /// The fields that another origin may see. A list of sensitive ones would miss the next vendor's key.
     private static let harmless = [
         "Accept", "Accept-Language", "Accept-Encoding", "Content-Type", "Content-Encoding", "User-Agent", "Range",
         "If-Match", "If-None-Match", "If-Range", "If-Modified-Since", "Cache-Control",

@@ -1,6 +1,6 @@
-/// What becomes of an answer that points elsewhere.
+/// How to handle a redirect.
 package enum RedirectPolicy: Sendable, Hashable {
-    /// Follows at most `limit` of them.
+    /// Follows at most `limit` redirects.
     case follow(limit: Int)
     /// Returns the redirect as the answer.
     case surface

@@ -1,8 +1,8 @@
 import Synchronization
 
-/// Carries a body from the thread that receives it to the task that reads it, holding a bounded amount.
+/// Passes a body from the receiving thread to the reading task, with a bounded buffer.
 final class BodyPipe: HTTPBodySource {
-    /// The receiving side, as far as the reader can influence it. Called without any lock held.
+    /// Controls the receiving side. Called without a lock held.
     protocol Control: AnyObject, Sendable {
         /// There is room again after `offer` has refused.
         func resumeReceiving()
@@ -16,7 +16,7 @@ final class BodyPipe: HTTPBodySource {
         var reader: CheckedContinuation<Piece, Never>?
         var isPaused = false
         var end: Result<Void, TransportError>?
-        /// Until the end: a pipe and its exchange hold each other exactly that long.
+        /// Kept until the end: a pipe and its exchange retain each other until then.
         var control: (any Control)?
     }
 
@@ -34,7 +34,7 @@ final class BodyPipe: HTTPBodySource {
 
     // MARK: The receiving thread
 
-    /// Takes all of `bytes`, or none: then the sender has to wait for `resumeReceiving`.
+    /// Takes all of `bytes`, or none: then the sender must wait for `resumeReceiving`.
     func offer(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard !bytes.isEmpty else { return true }
         var reader: CheckedContinuation<Piece, Never>?
@@ -55,7 +55,7 @@ final class BodyPipe: HTTPBodySource {
         return isTaken
     }
 
-    /// Nothing more will come. What is buffered is still delivered, before an error too.
+    /// Ends the input. Buffered bytes are still delivered, even before an error.
     func finish(_ error: TransportError?) {
         var reader: CheckedContinuation<Piece, Never>?
         state.withLock { state in
@@ -85,7 +85,7 @@ final class BodyPipe: HTTPBodySource {
         return try piece.get()
     }
 
-    /// The receiving side ends the transfer, and with it the pipe.
+    /// The receiving side ends the transfer, and the pipe with it.
     func cancel() {
         state.withLock(\.control)?.cancel()
     }

@@ -1,8 +1,9 @@
-/// Runs `operation` and cancels it when `duration` has passed.
+/// Runs `operation` and cancels it after `duration`.
 ///
-/// An operation that succeeds at the last moment has succeeded. Whether the server may have seen the request is carried
-/// over from the operation's own answer to the cancellation.
-/// - Throws: `.deadlineExceeded` when time ran out; retryable if the request was not sent or `isIdempotent`.
+/// An operation that succeeds at the last moment counts as successful. Whether the server may have seen the request is taken
+/// from the cancelled operation's error.
+///
+/// - Throws: `.deadlineExceeded` after the deadline; retryable if the request was not sent or `isIdempotent`.
 package func withDeadline<Value: Sendable>(
     _ duration: Duration, clock: any Clock<Duration> = ContinuousClock(), isIdempotent: Bool = false,
     operation: @escaping @Sendable () async throws(TransportError) -> Value

@@ -1,57 +1,57 @@
-/// Moves bytes. The one seam between the protocols of this package and a network.
+/// Transfers bytes: the only interface between this package's protocols and the network.
 ///
-/// Every operation ends promptly when its task is cancelled, with `.cancelled`, and says in `mayHaveBeenSent` whether
-/// the server may have seen the request. A transport never repeats a request, except as `HTTPRequest.isIdempotent` says.
+/// Each operation ends promptly with `.cancelled` if its task is cancelled, and reports in `mayHaveBeenSent` whether the server
+/// may have seen the request. A transport never repeats a request, except as described for `HTTPRequest.isIdempotent`.
 package protocol Transport: Sendable {
-    /// The whole answer, at most `request.maximumBodySize` bytes of it.
+    /// Returns the complete answer, at most `request.maximumBodySize` bytes of it.
     func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse
 
-    /// The same, waited for no longer than `deadline` by the system's clock. Has a default; a transport that keeps its own
-    /// time does without a task for each call.
+    /// The same with a deadline by the system's clock. It has a default; a transport with its own timers needs no task per
+    /// call.
     ///
-    /// - Throws: `.deadlineExceeded` when time ran out; retryable if the request was not sent or is idempotent.
+    /// - Throws: `.deadlineExceeded` after the deadline; retryable if the request was not sent or is idempotent.
     func send(_ request: HTTPRequest, within deadline: Duration) async throws(TransportError) -> HTTPResponse
 
-    /// The head of the answer as soon as it is there, and the body as it arrives.
+    /// Returns the head of the answer at once, and the body as it arrives.
     func stream(_ request: HTTPRequest) async throws(TransportError) -> HTTPStream
 
-    /// Sends `body` (in place of `request.body`), and answers with the whole response.
+    /// Sends `body` (instead of `request.body`), and returns the complete answer.
     ///
-    /// - Parameter progress: called now and then with the number of bytes handed to the connection; never concurrently.
+    /// - Parameter progress: Called now and then with the number of bytes passed to the connection; never concurrently.
     func upload(
         _ request: HTTPRequest, body: RequestBody, progress: TransferProgress?
     ) async throws(TransportError) -> HTTPResponse
 
-    /// Writes the body of a successful answer to `file`; any other answer is returned with its body instead.
+    /// Writes the body of a successful answer to `file`; any other answer is returned with its body.
     ///
-    /// - Parameter progress: called now and then with the number of bytes written; never concurrently.
+    /// - Parameter progress: Called now and then with the number of bytes written; never concurrently.
     func download(
         _ request: HTTPRequest, to file: FileDestination, progress: TransferProgress?
     ) async throws(TransportError) -> HTTPResponse
 
-    /// An open web socket: the upgrade has been answered.
+    /// Opens a web socket and returns after the upgrade.
     ///
-    /// - Throws: `.webSocketRefused`, with the answer, when the server did not switch protocols.
+    /// - Throws: `.webSocketRefused`, with the answer, if the server did not switch protocols.
     func webSocket(_ request: WebSocketRequest) async throws(TransportError) -> any WebSocketConnection
 
-    /// Runs tasks on the thread that moves the bytes, where the transport has such a thread.
+    /// Runs tasks on the thread that transfers the bytes, if the transport has one.
     ///
-    /// What reaches a task there, and what it sends, changes no thread, which halves the time of a small round trip
-    /// (`Task(executorPreference:)`). Whatever runs there holds up every transfer of this transport meanwhile: it is for
-    /// pumps that take a message and pass it on, never for work, and never for the code of a caller.
+    /// Receiving and sending in such a task needs no thread switch, which halves the time of a small round trip
+    /// (`Task(executorPreference:)`). But everything that runs there holds up all transfers of this transport: use it only for
+    /// tasks that pass messages on, never for work or a caller's code.
     var executor: (any TaskExecutor)? { get }
 
-    /// Ends everything under way with `.shutDown`, and returns when nothing of it is left. Later calls fail likewise.
+    /// Ends everything in progress with `.shutDown`, and returns when all of it has ended. Later calls fail the same way.
     func shutDown() async
 }
 
-/// Bytes moved so far.
+/// The number of bytes transferred so far.
 package typealias TransferProgress = @Sendable (Int64) -> Void
 
-/// Where a download goes.
+/// The destination of a download.
 package struct FileDestination: Sendable, Hashable {
     package var path: String
-    /// Continues behind what the file holds (the caller asks for the matching `Range`) instead of emptying it.
+    /// Whether to append to the file (the caller requests the matching `Range`) instead of emptying it.
     package var appends: Bool
 
     package init(_ path: String, appends: Bool = false) {
@@ -69,7 +69,7 @@ extension Transport {
         }
     }
 
-    /// The same by another clock.
+    /// The same with another clock.
     package func send(
         _ request: HTTPRequest, within deadline: Duration, clock: any Clock<Duration>
     ) async throws(TransportError) -> HTTPResponse {

@@ -1,4 +1,4 @@
-/// Why bytes could not be moved. A status of 400 or above is not an error here; it is an answer.
+/// Why bytes could not be transferred. A status of 400 or above is not an error here, but an answer.
 package struct TransportError: Error, Sendable {
     package struct Code: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
         package let rawValue: String
@@ -11,14 +11,13 @@ package struct TransportError: Error, Sendable {
     }
 
     package let code: Code
-    /// Bland: names at most a host, never an address, a header value or content.
+    /// Contains at most a host name, never an address, a header value or content.
     package let message: String
-    /// Whether the failure is of a passing nature *and* sending again does no harm: the request was not sent, or is
-    /// idempotent.
+    /// Whether the failure is temporary *and* sending again does no harm, because the request was not sent or is idempotent.
     package let isRetryable: Bool
-    /// Whether the server may have seen, and so acted on, the request. `false` is a promise.
+    /// Whether the server may have seen the request, and so acted on it. `false` is a guarantee.
     package let mayHaveBeenSent: Bool
-    /// The answer that refused an upgrade, for those who need its status and body.
+    /// The answer that refused an upgrade, with its status and body.
     package let response: HTTPResponse?
     package let underlying: (any Error)?
 
@@ -37,29 +36,29 @@ package struct TransportError: Error, Sendable {
 
 extension TransportError.Code {
     package static let cancelled = Self(rawValue: "cancelled")
-    /// The time given to the call ran out.
+    /// The deadline of the call has passed.
     package static let deadlineExceeded = Self(rawValue: "deadlineExceeded")
     package static let invalidRequest = Self(rawValue: "invalidRequest")
     package static let unsupported = Self(rawValue: "unsupported")
     /// A system library is missing; the message names its package.
     package static let libraryUnavailable = Self(rawValue: "libraryUnavailable")
     package static let shutDown = Self(rawValue: "shutDown")
-    /// Too many exchanges with one origin wait for their turn already. Never sent.
+    /// Too many exchanges with one origin are waiting already. The request was never sent.
     package static let overloaded = Self(rawValue: "overloaded")
-    /// The system gave no thread or no memory.
+    /// The system has no thread or no memory.
     package static let outOfResources = Self(rawValue: "outOfResources")
 
     package static let hostNotFound = Self(rawValue: "hostNotFound")
-    /// Refused, unreachable, or the proxy would not.
+    /// Refused, unreachable, or the proxy refused.
     package static let cannotConnect = Self(rawValue: "cannotConnect")
     package static let connectDeadlineExceeded = Self(rawValue: "connectDeadlineExceeded")
-    /// The idle limit ran out.
+    /// The idle limit was exceeded.
     package static let stalled = Self(rawValue: "stalled")
     /// The connection broke before the answer was complete.
     package static let connectionLost = Self(rawValue: "connectionLost")
     /// The peer's certificate is untrusted, expired, or for another host.
     package static let untrustedPeer = Self(rawValue: "untrustedPeer")
-    /// TLS failed for another reason, the CA bundle being unreadable among them.
+    /// TLS failed for another reason, such as an unreadable CA bundle.
     package static let tlsFailed = Self(rawValue: "tlsFailed")
 
     /// What arrived is not HTTP, or its framing is broken.
@@ -72,17 +71,17 @@ extension TransportError.Code {
     /// A redirect led from https to http, to another scheme, or would have carried a body to another origin.
     package static let redirectRefused = Self(rawValue: "redirectRefused")
 
-    /// The file or producer of an upload failed, or did not keep to its length.
+    /// The file or producer of an upload failed, or had another length than stated.
     package static let requestBodyFailed = Self(rawValue: "requestBodyFailed")
     package static let fileFailed = Self(rawValue: "fileFailed")
 
-    /// The server answered the upgrade with something else; see `response`.
+    /// The server did not accept the upgrade; see `response`.
     package static let webSocketRefused = Self(rawValue: "webSocketRefused")
     /// The peer broke the WebSocket protocol.
     package static let webSocketProtocol = Self(rawValue: "webSocketProtocol")
     /// A message or frame exceeds its limit.
     package static let webSocketMessageTooLarge = Self(rawValue: "webSocketMessageTooLarge")
-    /// The connection is closed: nothing can be sent on it any more.
+    /// The connection is closed, so nothing can be sent.
     package static let webSocketClosed = Self(rawValue: "webSocketClosed")
 
     package static let unknown = Self(rawValue: "unknown")
@@ -97,7 +96,7 @@ extension TransportError: CustomStringConvertible {
 }
 
 extension TransportError: Equatable {
-    /// Equal in everything a caller can act on; `underlying` does not count.
+    /// Equal in everything that a caller can act on; ignores `underlying`.
     package static func == (left: Self, right: Self) -> Bool {
         left.code == right.code && left.message == right.message && left.isRetryable == right.isRetryable
             && left.mayHaveBeenSent == right.mayHaveBeenSent && left.response == right.response

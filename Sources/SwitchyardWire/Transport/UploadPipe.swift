@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Carries a produced request body from its task to the sending thread, holding a bounded amount.
+/// Passes a produced request body from its task to the sending thread, with a bounded buffer.
 final class UploadPipe: UploadSource {
     private typealias Outcome = Result<Void, TransportError>
 
@@ -12,11 +12,11 @@ final class UploadPipe: UploadSource {
         var accepted: Int64 = 0
         /// The producer, suspended because too much is outstanding.
         var writer: CheckedContinuation<Outcome, Never>?
-        /// The sender found nothing and waits for `resume`.
+        /// Whether the sender found nothing and waits for `resume`.
         var isStarved = false
-        /// What the producer came to.
+        /// The producer's outcome.
         var produced: Outcome?
-        /// What the exchange came to.
+        /// The exchange's outcome.
         var ended: Outcome?
         var hasBeenRead = false
     }
@@ -35,7 +35,7 @@ final class UploadPipe: UploadSource {
 
     // MARK: The producing task
 
-    /// Queues `bytes`; suspends while more than the capacity is outstanding, until half of it has gone.
+    /// Queues `bytes`. Suspends while more than the capacity is outstanding, until half of it has been sent.
     func push(_ bytes: [UInt8]) async throws(TransportError) {
         if Task.isCancelled { throw Self.cancelled }
         guard !bytes.isEmpty else { return }

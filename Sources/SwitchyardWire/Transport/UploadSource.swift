@@ -1,26 +1,26 @@
-/// Where the bytes of a request body come from, seen from the thread that sends them.
+/// The source of a request body, as used by the sending thread.
 protocol UploadSource: AnyObject, Sendable {
-    /// The exact number of bytes, where known.
+    /// The exact number of bytes, if known.
     var length: Int64? { get }
     func read(into buffer: UnsafeMutableRawBufferPointer) -> UploadRead
-    /// Back to the beginning, for a connection that proved dead; `false` if that cannot be.
+    /// Goes back to the beginning after a dead connection; returns `false` if that is not possible.
     func rewind() -> Bool
-    /// The exchange is over: nobody will read again.
+    /// The exchange has ended, so there are no more reads.
     func finish(_ error: TransportError?)
 }
 
 enum UploadRead {
     case bytes(Int)
-    /// None at the moment; the source will call for it.
+    /// There is nothing at the moment; the source will resume the sender.
     case later
     case end
     case failed(TransportError)
 }
 
-/// Bytes in memory. Confined to the thread that runs the exchange, once handed over.
+/// Bytes in memory. Confined to the thread that runs the exchange, once submitted.
 final class BytesUploadSource: UploadSource, @unchecked Sendable {
     private let bytes: [UInt8]
-    // Only the sending thread touches it, after the command queue's lock has handed the source over.
+    // Only the sending thread uses it, after the command queue's lock has passed the source on.
     private var position = 0
 
     init(_ bytes: [UInt8]) {
@@ -47,9 +47,9 @@ final class BytesUploadSource: UploadSource, @unchecked Sendable {
     func finish(_ error: TransportError?) {}
 }
 
-/// A file, or a part of one. Confined to the thread that runs the exchange, once handed over.
+/// A file, or a part of one. Confined to the thread that runs the exchange, once submitted.
 final class FileUploadSource: UploadSource, @unchecked Sendable {
-    // Only the sending thread touches it, after the command queue's lock has handed the source over.
+    // Only the sending thread uses it, after the command queue's lock has passed the source on.
     private let reader: FileReader
 
     init(_ reader: FileReader) {

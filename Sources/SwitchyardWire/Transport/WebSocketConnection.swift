@@ -1,15 +1,15 @@
-/// The address of a web socket and the bounds within which it may run.
+/// The URL of a web socket and its limits.
 package struct WebSocketRequest: Sendable {
     /// A `ws`, `wss`, `http` or `https` address.
     package var url: String
     package var headers: HTTPHeaders
     /// Offered to the server in this order.
     package var subprotocols: [String]
-    /// For name resolution, connecting, TLS and the upgrade together.
+    /// The deadline for name resolution, connecting, TLS and the upgrade together.
     package var connectDeadline: Duration = .seconds(15)
     package var maximumMessageSize = 16 * 1024 * 1024
     package var maximumFrameSize = 16 * 1024 * 1024
-    /// When this many bytes wait in the inbox, reading stops until half of them have been received.
+    /// If this many bytes wait in the inbox, reading stops until half of them have been received.
     package var inboxLimit = 1024 * 1024
     /// Outgoing messages above this size are sent in frames of this size; `nil` sends each in one frame.
     package var fragmentSize: Int?
@@ -50,23 +50,23 @@ package struct WebSocketClose: Sendable, Hashable {
 package protocol WebSocketConnection: AnyObject, Sendable {
     /// The answer to the upgrade.
     var head: HTTPResponseHead { get }
-    /// What the server chose from the offered subprotocols.
+    /// The subprotocol that the server chose from the offered ones.
     var subprotocol: String? { get }
 
-    /// Queues the message; waits only while too much is queued already. Order of calls is order on the wire.
+    /// Queues the message, waiting only while too much is queued already. Messages are sent in the order of the calls.
     func send(_ message: WebSocketMessage) async throws(TransportError)
 
-    /// The next message, or `nil` once the peer has closed in order (see `closed`). One caller at a time.
+    /// The next message, or `nil` once the peer has closed normally (see `closed`). There can be only one caller at a time.
     ///
-    /// A cancelled call takes nothing away: the next one gets the message.
+    /// A cancelled call loses nothing: the next one gets the message.
     func receive() async throws(TransportError) -> WebSocketMessage?
 
     /// Sends a ping and waits for its pong.
     func ping() async throws(TransportError)
 
-    /// Starts the closing handshake and waits for its end, or a few seconds. Harmless when already closed.
+    /// Starts the closing handshake and waits for its end, or a few seconds. Does nothing if already closed.
     func close(_ close: WebSocketClose) async
 
-    /// How the peer closed, once it has.
+    /// How the peer has closed, if it has.
     var closed: WebSocketClose? { get }
 }

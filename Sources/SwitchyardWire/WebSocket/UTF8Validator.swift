@@ -1,11 +1,11 @@
-/// Checks UTF-8 as it arrives, in pieces of any size, and refuses at the first byte that no text can have there.
+/// Validates UTF-8 in pieces of any size, and refuses at the first invalid byte.
 ///
-/// Overlong forms, surrogates and values above U+10FFFF are refused at their second byte, when no continuation can mend
-/// them any more.
+/// Overlong forms, surrogates and values above U+10FFFF are refused at their second byte, since no continuation can make them
+/// valid.
 package struct UTF8Validator: Sendable {
-    /// Continuation bytes that the current character still needs.
+    /// The number of continuation bytes missing in the current character.
     private var due = 0
-    /// Bounds of the next continuation byte; narrower than 80...BF only right after some lead bytes.
+    /// The bounds of the next continuation byte; narrower than 80...BF only right after some lead bytes.
     private var low: UInt8 = 0x80
     private var high: UInt8 = 0xBF
 
@@ -14,7 +14,7 @@ package struct UTF8Validator: Sendable {
     /// Whether the bytes so far end between two characters.
     package var isComplete: Bool { due == 0 }
 
-    /// Takes the next bytes; `false` when the text can not become valid any more.
+    /// Takes the next bytes; returns `false` if the text is invalid.
     package mutating func accept(_ bytes: UnsafeRawBufferPointer) -> Bool {
         var index = 0
         let count = bytes.count

@@ -6,11 +6,11 @@ extension WebSocketClose {
     package static let messageTooBig = WebSocketClose(code: 1009)
     package static let internalError = WebSocketClose(code: 1011)
 
-    /// Stands for a close frame without a code; never on the wire.
+    /// Represents a close frame without a code; never sent.
     package static let noCode = WebSocketClose(code: 1005)
 
-    /// Whether the code may stand in a frame: what the protocol and its registry define, and the ranges left to
-    /// libraries (3000) and applications (4000). The codes that only stand for "none" or "cut off" may not.
+    /// Whether the code may be sent: the codes defined by the protocol and its registry, and the ranges for libraries (3000)
+    /// and applications (4000). The codes that only represent "none" or "cut off" may not.
     package var mayBeSent: Bool {
         switch code {
         case 1000...1003, 1007...1014, 3000...4999: true

@@ -1,7 +1,7 @@
-/// Turns the peer's bytes, in pieces of any size, into messages and control frames.
+/// Decodes the peer's bytes, in pieces of any size, into messages and control frames.
 ///
-/// It keeps no bytes that it has understood: payload goes straight to where the message is put together, is unmasked
-/// there and, for text, checked at once, so that bad text is refused at its first bad byte.
+/// It keeps no bytes already decoded: a payload goes directly to its message, where it is unmasked and, for text, validated at
+/// once, so that invalid text is refused at its first invalid byte.
 package struct WebSocketDecoder: Sendable {
     private enum Kind { case text, binary }
 
@@ -15,32 +15,32 @@ package struct WebSocketDecoder: Sendable {
     private let sender: WebSocketRole
     private let limits: WebSocketLimits
 
-    /// The frame under way: a header that is not complete yet, or a payload of which `remaining` bytes are missing.
+    /// The frame in progress: an incomplete header, or a payload of which `remaining` bytes are missing.
     private var header: [UInt8] = []
     private var frame: WebSocketFrameHeader?
     private var remaining = 0
     private var control: [UInt8] = []
 
-    /// The message under way, over one or more frames.
+    /// The message in progress, over one or more frames.
     private var kind: Kind?
     private var message: [UInt8] = []
     private var validator = UTF8Validator()
 
-    /// After a close frame or a violation nothing more is read.
+    /// Whether a close frame or a violation has ended reading.
     private var isFinished = false
 
-    /// - Parameter role: our own role; the frames are the other's.
+    /// - Parameter role: Our own role; the frames are the peer's.
     package init(role: WebSocketRole, limits: WebSocketLimits = WebSocketLimits()) {
         sender = role == .client ? .server : .client
         self.limits = limits
     }
 
-    /// Whether a frame or a message has begun and not ended.
+    /// Whether a frame or a message is incomplete.
     package var isInsideMessage: Bool { frame != nil || !header.isEmpty || kind != nil }
 
-    /// Reads `bytes` and appends what they complete to `events`; bytes after a close frame are dropped.
+    /// Decodes `bytes` and appends the completed events to `events`; bytes after a close frame are dropped.
     ///
-    /// - Throws: what the peer did wrong. The events before it are in `events`; the decoder takes nothing more.
+    /// - Throws: The peer's violation. Earlier events are in `events`; the decoder accepts nothing more.
     package mutating func decode(
         _ bytes: UnsafeRawBufferPointer, into events: inout [Event]
     ) throws(WebSocketViolation) {
@@ -59,7 +59,7 @@ package struct WebSocketDecoder: Sendable {
 
     // MARK: Header
 
-    /// Takes header bytes, and with them a frame's whole payload when it is there too.
+    /// Takes header bytes, and the frame's whole payload if that has arrived, too.
     private mutating func readHeader(
         _ bytes: UnsafeRawBufferPointer, into events: inout [Event]
     ) throws(WebSocketViolation) -> Int {
@@ -79,7 +79,7 @@ package struct WebSocketDecoder: Sendable {
                 return size
             }
         }
-        // The slow way, byte by byte: a header cut by the end of a read.
+        // The slow path, byte by byte, for a header split between two reads.
         header.append(bytes[0])
         let opcode = try WebSocketFrameHeader.check(first: header[0])
         if header.count == 1 { return 1 }
@@ -94,7 +94,7 @@ package struct WebSocketDecoder: Sendable {
         return 1
     }
 
-    /// Checks what may come now and how long it may be.
+    /// Checks whether this frame may come now, and its length.
     private mutating func begin(_ frame: WebSocketFrameHeader) throws(WebSocketViolation) {
         guard frame.length <= limits.frameSize else { throw .frameTooBig }
         switch frame.opcode {
@@ -108,7 +108,7 @@ package struct WebSocketDecoder: Sendable {
         }
         if !frame.opcode.isControl {
             guard frame.length <= limits.messageSize - message.count else { throw .messageTooBig }
-            // A header is only a claim: a long message gets its memory as it arrives.
+            // A header is only a claim, so a long message gets its memory as it arrives.
             if message.isEmpty, frame.length > 4096 { message.reserveCapacity(min(frame.length, 1 << 20)) }
         }
         self.frame = frame
@@ -117,7 +117,7 @@ package struct WebSocketDecoder: Sendable {
 
     // MARK: Payload
 
-    /// The rest of a message that came in one frame and one read, the usual case: never copied to `message`.
+    /// Takes a message in one frame and one read, the usual case, without copying it to `message`.
     private mutating func takeWhole(
         _ payload: UnsafeRawBufferPointer, mask: WebSocketMask?, into events: inout [Event]
     ) throws(WebSocketViolation) {
@@ -179,7 +179,7 @@ package struct WebSocketDecoder: Sendable {
         if !isValid { throw .invalidText }
     }
 
-    // MARK: Ends
+    // MARK: End of frames and messages
 
     private mutating func endFrame(into events: inout [Event]) throws(WebSocketViolation) {
         guard let frame else { return }

@@ -1,4 +1,4 @@
-/// Appends frames to one outbound buffer, so that many messages leave with one write.
+/// Appends frames to one output buffer, so that many messages are sent with one write.
 package struct WebSocketEncoder: Sendable {
     private let role: WebSocketRole
     private let fragmentSize: Int?
@@ -35,7 +35,7 @@ package struct WebSocketEncoder: Sendable {
         }
     }
 
-    /// A ping or pong; more than 125 bytes of payload are cut, since no control frame can carry them.
+    /// Appends a ping or pong. A payload above 125 bytes is truncated, since control frames cannot carry more.
     package mutating func append(_ control: WebSocketOpcode, payload: [UInt8], to output: inout [UInt8]) {
         payload.withUnsafeBytes {
             frame(
@@ -44,7 +44,8 @@ package struct WebSocketEncoder: Sendable {
         }
     }
 
-    /// A close frame: empty when the code may not be sent; a reason over 123 bytes is cut between two characters.
+    /// Appends a close frame. It is empty if the code may not be sent; a reason above 123 bytes is truncated between two
+    /// characters.
     package mutating func append(_ close: WebSocketClose, to output: inout [UInt8]) {
         var payload: [UInt8] = []
         if close.mayBeSent {

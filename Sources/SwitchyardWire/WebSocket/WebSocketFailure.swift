@@ -1,6 +1,6 @@
 /// Why a web socket ended without a closing handshake.
 package enum WebSocketFailure: Error, Hashable, Sendable {
-    /// The peer broke the protocol or a limit; it has been told.
+    /// The peer violated the protocol or a limit, and was notified.
     case violation(WebSocketViolation)
     /// Nothing arrived after a ping.
     case unanswered

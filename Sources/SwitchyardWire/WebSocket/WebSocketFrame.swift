@@ -1,4 +1,4 @@
-/// What a frame carries.
+/// The kind of a frame.
 package enum WebSocketOpcode: UInt8, Sendable {
     case continuation = 0
     case text = 1
@@ -20,7 +20,7 @@ struct WebSocketFrameHeader {
     let length: Int
     let mask: WebSocketMask?
 
-    /// How many bytes the header takes whose first two bytes are these.
+    /// The size of a header with this second byte.
     static func size(_ second: UInt8) -> Int {
         let extended =
             switch second & 0x7F {
@@ -31,7 +31,7 @@ struct WebSocketFrameHeader {
         return 2 + extended + (second & 0x80 == 0 ? 0 : 4)
     }
 
-    /// What can be wrong in a header's first byte, so that it is refused before the second one is there.
+    /// Validates a header's first byte, to refuse it before the second one arrives.
     static func check(first: UInt8) throws(WebSocketViolation) -> WebSocketOpcode {
         guard first & 0x70 == 0 else { throw .reservedBits }
         guard let opcode = WebSocketOpcode(rawValue: first & 0x0F) else { throw .reservedOpcode }
@@ -48,7 +48,7 @@ struct WebSocketFrameHeader {
         guard !opcode.isControl || Int(second & 0x7F) <= controlPayloadLimit else { throw .longControlFrame }
     }
 
-    /// Reads a whole header, `bytes` being at least as long as `size` says.
+    /// Reads a complete header; `bytes` must have at least its `size`.
     init(_ bytes: UnsafeRawBufferPointer, opcode: WebSocketOpcode) throws(WebSocketViolation) {
         isFinal = bytes[0] & 0x80 != 0
         self.opcode = opcode

@@ -1,4 +1,4 @@
-/// What callers hold: the session ends when it goes.
+/// The caller's reference to a session, which ends when the handle is released.
 package final class WebSocketHandle: WebSocketConnection {
     package let head: HTTPResponseHead
     package let subprotocol: String?

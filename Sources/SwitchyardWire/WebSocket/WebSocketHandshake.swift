@@ -1,15 +1,15 @@
 import SwitchyardBytes
 
-/// The client's half of the upgrade: the request to send, and the checking of what comes back. No I/O.
+/// The client's side of the upgrade: creates the request and validates the answer, without I/O.
 struct WebSocketHandshake {
     enum Progress {
         case needsMore
-        /// The server has switched; `rest` are the first bytes behind its answer.
+        /// The server has switched protocols; `rest` contains the first bytes after its answer.
         case open(head: HTTPResponseHead, subprotocol: String?, rest: [UInt8])
         case failed(TransportError)
     }
 
-    /// What is read of a head, and of the body of a refusal.
+    /// The maximum size read of a head, and of the body of a refusal.
     private static let headLimit = 64 * 1024
     private static let bodyLimit = 64 * 1024
 
@@ -26,14 +26,14 @@ struct WebSocketHandshake {
     }
 
     /// - Parameter key: 16 random bytes.
-    /// - Throws: `.invalidRequest` for a bad address, and for fields that cannot be sent or belong to the handshake.
+    /// - Throws: `.invalidRequest` for an invalid URL, and for fields that cannot be sent or belong to the handshake.
     init(_ request: WebSocketRequest, key: [UInt8]) throws(TransportError) {
         self.request = request
         let parts = try URLParts(validating: request.url)
         guard let scheme = ["ws": "http", "wss": "https", "http": "http", "https": "https"][parts.scheme] else {
             throw TransportError(.invalidRequest, "the address is not one of a web socket")
         }
-        // The rules for header fields are those of any request; its address is looked at above.
+        // The same rules for header fields as in any request; the URL is checked above.
         try HTTPRequest(.get, "\(scheme)://\(parts.host)/", headers: request.headers).validate()
         guard request.headers.allSatisfy({ !WebSocketUpgrade.isOwn($0.name) }) else {
             throw TransportError(.invalidRequest, "a header belongs to the handshake")
@@ -66,7 +66,7 @@ struct WebSocketHandshake {
             received.append(contentsOf: bytes)
             return refusalProgress(atEnd: false)
         }
-        // The end of the head may lie across two reads.
+        // The end of the head may be split between two reads.
         let start = max(0, received.count - 3)
         received.append(contentsOf: bytes)
         guard let end = Self.endOfHead(received, from: start) else {
@@ -120,7 +120,7 @@ struct WebSocketHandshake {
             TransportError(.webSocketRefused, "the answer to the upgrade \(what)", response: HTTPResponse(head: head)))
     }
 
-    /// The refusal once its body is complete, as far as it is kept.
+    /// The refusal, once its body is complete or long enough.
     private func refusalProgress(atEnd: Bool) -> Progress {
         guard let refusal else { return .needsMore }
         var body = received
@@ -163,7 +163,7 @@ struct WebSocketHandshake {
     }
 }
 
-/// As much of a chunked body as has arrived.
+/// The part of a chunked body that has arrived.
 private enum ChunkedBody {
     static func decode(_ bytes: [UInt8]) -> (body: [UInt8], hasEnded: Bool) {
         var body: [UInt8] = []
@@ -175,7 +175,7 @@ private enum ChunkedBody {
             }
             let data = rest[(newline + 1)...]
             body += data.prefix(size)
-            // The server says how large; no sum may overflow on its word.
+            // The server chooses the size, which must not cause an overflow.
             guard data.count - 2 >= size else { return (body, false) }
             rest = data.dropFirst(size + 2)
         }

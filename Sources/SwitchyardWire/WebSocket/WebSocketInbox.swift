@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Messages from the loop thread to one reader, bounded by their bytes.
+/// Passes messages from the loop thread to one reader, with a limit in bytes.
 final class WebSocketInbox: Sendable {
     enum End: Sendable { case closed, failed(TransportError) }
 
@@ -26,7 +26,7 @@ final class WebSocketInbox: Sendable {
 
     init(limit: Int) { self.limit = max(limit, 1) }
 
-    /// What a message counts, so that empty ones are bounded too.
+    /// The size that a message counts for; empty ones count, too.
     private static func weight(_ message: WebSocketMessage) -> Int {
         switch message {
         case .text(let text): text.utf8.count + 32
@@ -34,9 +34,9 @@ final class WebSocketInbox: Sendable {
         }
     }
 
-    /// Takes all of `messages`, at least one, and leaves an empty array that has room for as many.
+    /// Takes all of `messages`, at least one, and leaves an empty array with the same capacity.
     ///
-    /// - Returns: whether there is room for more. If not, `drained` of a later `receive` says when there is again.
+    /// - Returns: Whether there is room for more. If not, a later `receive` calls `drained` when there is again.
     func add(_ messages: inout [WebSocketMessage]) -> Bool {
         let (reader, message, hasRoom) = state.withLock { state in
             for message in messages { state.size += Self.weight(message) }
@@ -60,7 +60,7 @@ final class WebSocketInbox: Sendable {
 
     var hasRoom: Bool { state.withLock { !$0.isFull } }
 
-    /// The first end counts. What is inside can still be received.
+    /// Records the end, of which only the first counts. Messages in the inbox can still be received.
     func finish(_ end: End) {
         let reader = state.withLock { state in
             if state.end == nil { state.end = end }
@@ -77,9 +77,9 @@ final class WebSocketInbox: Sendable {
         }
     }
 
-    /// The next message; `drained` is called when reading from the connection may go on.
+    /// The next message. Calls `drained` if reading from the connection may continue.
     ///
-    /// - Returns: `nil` when there is nothing to be had without waiting.
+    /// - Returns: `nil` if nothing is available without waiting.
     func receiveNow(drained: () -> Void) -> Delivery? {
         let (ready, isDrained) = state.withLock { state in Self.take(&state, limit: limit) }
         if isDrained { drained() }
@@ -96,7 +96,7 @@ final class WebSocketInbox: Sendable {
     private static func popFirst(_ state: inout State) -> WebSocketMessage? {
         guard state.first < state.messages.count else { return nil }
         var message = WebSocketMessage.binary([])
-        swap(&message, &state.messages[state.first])  // lets go of the bytes now
+        swap(&message, &state.messages[state.first])  // releases the bytes now
         state.first += 1
         if state.first == state.messages.count {
             state.messages.removeAll(keepingCapacity: true)
@@ -109,7 +109,7 @@ final class WebSocketInbox: Sendable {
         return message
     }
 
-    /// A cancelled wait is taken out under the lock, before a message can be handed to it.
+    /// A cancelled wait is removed under the lock, before a message can be passed to it.
     func receive(drained: () -> Void) async -> Delivery {
         let turn = state.withLock { state in
             state.turns += 1

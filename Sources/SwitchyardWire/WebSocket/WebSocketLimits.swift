@@ -1,8 +1,8 @@
-/// What a peer may send, and how outgoing messages are cut.
+/// The limits for a peer's messages, and the size of outgoing frames.
 package struct WebSocketLimits: Sendable, Hashable {
-    /// A longer frame is refused when its header has been read, before any memory is spent on it.
+    /// A longer frame is refused once its header has been read, before memory is allocated for it.
     package var frameSize: Int
-    /// The sum over the frames of a message.
+    /// The maximum total size of a message's frames.
     package var messageSize: Int
     /// Outgoing messages above this size are sent in frames of this size; `nil` sends each in one frame.
     package var fragmentSize: Int?
@@ -14,13 +14,13 @@ package struct WebSocketLimits: Sendable, Hashable {
     }
 }
 
-/// How a dead peer is noticed.
+/// How a dead peer is detected.
 package struct WebSocketKeepAlive: Sendable, Hashable {
-    /// A ping goes out when nothing has arrived for this long; `nil` sends none.
+    /// A ping is sent if nothing has arrived for this long; `nil` sends none.
     package var pingAfter: Duration?
-    /// The connection counts as dead when nothing at all arrives for this long after a ping.
+    /// The connection counts as dead if nothing at all arrives for this long after a ping.
     package var answerWithin: Duration
-    /// How long the closing handshake may take, and then the peer's end of the connection.
+    /// The deadline for the closing handshake, and then for the peer to end the connection.
     package var closeWithin: Duration
 
     package init(
@@ -32,5 +32,5 @@ package struct WebSocketKeepAlive: Sendable, Hashable {
     }
 }
 
-/// Which end of the connection this is. Clients mask what they send; servers must not.
+/// Our side of the connection. Clients mask what they send; servers must not.
 package enum WebSocketRole: Sendable, Hashable { case client, server }

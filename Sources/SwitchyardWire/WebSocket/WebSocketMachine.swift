@@ -1,34 +1,34 @@
-/// One end of a web socket after the upgrade, without any I/O: bytes and times in, events and bytes out.
+/// One side of a web socket after the upgrade, without I/O: takes bytes and times, returns events and bytes.
 ///
-/// It answers pings and close frames by itself. The last event is `closed` or `failed`; after it the machine takes
-/// nothing in and only `output` is left to be sent, then the connection is to be ended as soon as `isDone`.
+/// It answers pings and close frames by itself. The last event is `closed` or `failed`. After that, the machine accepts no
+/// input; send the remaining `output`, then end the connection once `isDone`.
 package struct WebSocketMachine: Sendable {
     package typealias Instant = ContinuousClock.Instant
 
     package enum Event: Sendable, Hashable {
         case message(WebSocketMessage)
         case pong([UInt8])
-        /// Both sides have said that they close.
+        /// Both sides have sent a close frame.
         case closed(WebSocketClose)
         case failed(WebSocketFailure)
     }
 
     private enum Phase {
         case open
-        /// Our close frame is out, the peer's is awaited.
+        /// Our close frame is sent, and the peer's is awaited.
         case closing(until: Instant)
-        /// Both close frames are out; a client leaves ending the connection to the server for a while.
+        /// Both close frames are sent; a client waits a while for the server to end the connection.
         case lingering(until: Instant)
-        /// Only `output` is left to be sent, as long as the peer takes it.
+        /// Only `output` must still be sent, as long as the peer accepts it.
         case done(until: Instant)
         case dropped
     }
 
-    /// Above this many bytes of unsent answers only the newest ping is answered, as the protocol allows; otherwise a
+    /// With more unsent answers than this many bytes, only the newest ping is answered, as the protocol allows; otherwise a
     /// peer that sends pings and reads nothing could fill the memory.
     private static let answerBacklog = 64 * 1024
 
-    /// Bytes for the peer, in order.
+    /// The bytes for the peer, in order.
     package private(set) var output: [UInt8] = []
 
     private let role: WebSocketRole
@@ -57,7 +57,7 @@ package struct WebSocketMachine: Sendable {
     /// Whether messages may still be sent.
     package var isOpen: Bool { if case .open = phase { true } else { false } }
 
-    /// Whether the connection is to be ended once `output` has been sent.
+    /// Whether to end the connection once `output` is sent.
     package var isDone: Bool {
         switch phase {
         case .done, .dropped: true
@@ -65,12 +65,12 @@ package struct WebSocketMachine: Sendable {
         }
     }
 
-    /// Whether the connection is to be ended at once, whatever has not been sent.
+    /// Whether to end the connection at once, even with unsent bytes.
     package var isDropped: Bool { if case .dropped = phase { true } else { false } }
 
-    // MARK: Out
+    // MARK: Output
 
-    /// - Returns: `false`, and nothing happens, when the socket is not open any more.
+    /// - Returns: `false`, without any effect, if the socket is no longer open.
     package mutating func send(_ message: WebSocketMessage) -> Bool {
         guard isOpen else { return false }
         encoder.append(message, to: &output)
@@ -84,14 +84,14 @@ package struct WebSocketMachine: Sendable {
         return true
     }
 
-    /// Begins the closing handshake. A code that may not be sent becomes an empty close frame.
+    /// Starts the closing handshake. A code that may not be sent becomes an empty close frame.
     package mutating func close(_ close: WebSocketClose, at now: Instant) {
         guard isOpen else { return }
         encoder.append(close, to: &output)
         phase = .closing(until: now + keepAlive.closeWithin)
     }
 
-    /// The bytes to be sent now; `output` is empty afterwards.
+    /// Returns the bytes to send now, and empties `output`.
     package mutating func takeOutput() -> [UInt8] {
         if let payload = latePong {
             latePong = nil
@@ -101,7 +101,7 @@ package struct WebSocketMachine: Sendable {
         return output
     }
 
-    // MARK: In
+    // MARK: Input
 
     package mutating func receive(_ bytes: UnsafeRawBufferPointer, at now: Instant, into events: inout [Event]) {
         lastHeard = now
@@ -119,7 +119,7 @@ package struct WebSocketMachine: Sendable {
         for event in decoded { take(event, at: now, into: &events) }
         decoded.removeAll(keepingCapacity: true)
         if let violation {
-            // In the closing phase our close frame is out already; a second one is not allowed.
+            // In the closing phase our close frame is already sent; a second one is not allowed.
             if isOpen { encoder.append(violation.close, to: &output) }
             phase = .done(until: now + keepAlive.closeWithin)
             events.append(.failed(.violation(violation)))
@@ -156,7 +156,7 @@ package struct WebSocketMachine: Sendable {
 
     // MARK: Time
 
-    /// While the owner does not read, silence is no sign of death.
+    /// While the owner does not read, silence does not mean a dead peer.
     package mutating func setReceiving(_ receiving: Bool, at now: Instant) {
         guard receiving != isReceiving else { return }
         isReceiving = receiving
@@ -164,7 +164,7 @@ package struct WebSocketMachine: Sendable {
         pingSent = nil
     }
 
-    /// When `tick` has to be called next, unless something else happens before.
+    /// When to call `tick` next, unless something else happens before.
     package var deadline: Instant? {
         switch phase {
         case .closing(let end), .lingering(let end), .done(let end): return end
@@ -176,7 +176,7 @@ package struct WebSocketMachine: Sendable {
         }
     }
 
-    /// Does what is due: a ping, or giving the peer up. Harmless when called early.
+    /// Does what is due: sends a ping, or gives up on the peer. Does nothing if called early.
     package mutating func tick(at now: Instant, into events: inout [Event]) {
         guard let deadline, deadline <= now else { return }
         switch phase {

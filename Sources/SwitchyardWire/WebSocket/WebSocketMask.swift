@@ -8,7 +8,7 @@
     import Android
 #endif
 
-/// A masking key: four bytes, the first of them the lowest of `value`.
+/// A masking key: four bytes, with the first as the lowest byte of `value`.
 package struct WebSocketMask: Sendable, Hashable {
     package let value: UInt32
 
@@ -16,9 +16,9 @@ package struct WebSocketMask: Sendable, Hashable {
 
     /// Masks or unmasks `bytes` in place, eight at a time.
     ///
-    /// - Parameter offset: how many bytes of the same frame came before these.
+    /// - Parameter offset: The number of bytes before these in the same frame.
     package func apply(to bytes: UnsafeMutableRawBufferPointer, offset: Int = 0) {
-        // The key, turned so that its lowest byte belongs to the first of `bytes`.
+        // The key, rotated so that its lowest byte applies to the first of `bytes`.
         let turn = UInt32(truncatingIfNeeded: offset & 3) &* 8
         let key = turn == 0 ? value : value &>> turn | value &<< (32 &- turn)
         let wide = (UInt64(key) | UInt64(key) << 32).littleEndian
@@ -38,17 +38,17 @@ package struct WebSocketMask: Sendable, Hashable {
     }
 }
 
-/// Where masking keys come from: the system's entropy, fetched for many frames at once, or a fixed key in tests.
+/// The source of masking keys: the system's entropy, fetched for many frames at once, or a fixed key in tests.
 ///
-/// A key must not be foreseeable by whoever chose the payload, or the bytes on the wire could be made to look like a
-/// request to a proxy that misreads them; so no cheap generator will do.
+/// Keys must not be predictable for the author of the payload, who could otherwise make the bytes on the wire look like a
+/// request to a proxy that misreads them. So a cheap generator is not an option.
 package struct WebSocketMaskSource: Sendable {
     private let fixed: WebSocketMask?
     private var pool: [UInt32] = []
 
     package static var system: Self { Self(fixed: nil) }
 
-    /// The same key for every frame: for tests that compare bytes.
+    /// The same key for every frame, for tests that compare bytes.
     package static func fixed(_ value: UInt32) -> Self { Self(fixed: WebSocketMask(value)) }
 
     private init(fixed: WebSocketMask?) { self.fixed = fixed }

@@ -1,4 +1,4 @@
-/// The messages of a web socket as a sequence, for one reader; it ends when the peer closes in order.
+/// The messages of a web socket as a sequence, for one reader. It ends when the peer closes normally.
 package struct WebSocketMessages: AsyncSequence, Sendable {
     package typealias Element = WebSocketMessage
     package typealias Failure = TransportError

@@ -1,9 +1,9 @@
 import Synchronization
 
-/// Lives on a raw connection until the upgrade has been answered, then passes everything to the session.
+/// Handles a raw connection until the upgrade has been answered, then passes everything to the session.
 package final class WebSocketOpening: RawConnectionHandler, @unchecked Sendable {
-    // Proof: `shared` locks itself, `request` is immutable; `handshake` and `session` are touched by the loop thread
-    // only, and by `init`.
+    // `@unchecked Sendable`: `shared` has a lock, `request` is immutable; `handshake` and `session` are used only by the loop
+    // thread, and by `init`.
 
     private struct Shared {
         var waiting: CheckedContinuation<Result<WebSocketHandle, TransportError>, Never>?
@@ -17,7 +17,7 @@ package final class WebSocketOpening: RawConnectionHandler, @unchecked Sendable 
     private var session: WebSocketSession?
     private var unsent: ArraySlice<UInt8>
 
-    /// Connects, upgrades and answers with the open socket, all within the request's deadline.
+    /// Connects, upgrades and returns the open socket, all within the request's deadline.
     package static func open(
         _ request: WebSocketRequest, over connector: any RawConnector
     ) async throws(TransportError) -> any WebSocketConnection {

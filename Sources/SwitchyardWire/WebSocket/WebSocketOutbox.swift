@@ -1,13 +1,13 @@
 import Synchronization
 
-/// Frames from any task to the loop thread: encoded into one buffer under a lock, taken in one piece.
+/// Passes frames from any task to the loop thread: they are encoded into one buffer under a lock, and taken in one piece.
 ///
-/// Senders wait, before they encode, while more than `limit` bytes have not been handed to the connection.
+/// Senders wait, before encoding, while more than `limit` bytes have not been passed to the connection.
 final class WebSocketOutbox: Sendable {
     private struct State {
         var encoder: WebSocketEncoder
         var bytes: [UInt8] = []
-        /// Bytes that the loop has taken and the connection has not.
+        /// The number of bytes that the loop has taken, but the connection has not.
         var inFlight = 0
         var isSignalled = false
         var isOpen = true
@@ -34,7 +34,7 @@ final class WebSocketOutbox: Sendable {
         case full
     }
 
-    /// - Returns: `false`, and nothing is queued, when too much is queued already; then wait for room.
+    /// - Returns: `false`, without queueing anything, if too much is queued already; then wait for room.
     /// - Throws: `.webSocketClosed`, or why the socket ended.
     func sendNow(_ message: WebSocketMessage, wake: () -> Void) throws(TransportError) -> Bool {
         let attempt = state.withLock { state -> Attempt in
@@ -52,7 +52,7 @@ final class WebSocketOutbox: Sendable {
         return true
     }
 
-    /// - Throws: as `sendNow`; `.cancelled`, and then nothing has been queued.
+    /// - Throws: As `sendNow`; `.cancelled` if nothing has been queued.
     func send(_ message: WebSocketMessage, wake: () -> Void) async throws(TransportError) {
         while try !sendNow(message, wake: wake) {
             if Task.isCancelled { throw TransportError(.cancelled, "sending was cancelled") }
@@ -60,7 +60,7 @@ final class WebSocketOutbox: Sendable {
         }
     }
 
-    /// Queues a ping, however much waits.
+    /// Queues a ping, however much is waiting.
     func ping(_ payload: [UInt8], wake: () -> Void) throws(TransportError) {
         let attempt = state.withLock { state -> Attempt in
             guard state.isOpen else { return .failed(state.failure ?? Self.closed) }
@@ -96,11 +96,11 @@ final class WebSocketOutbox: Sendable {
         }
     }
 
-    // MARK: The loop's side
+    // MARK: The loop thread
 
-    /// Everything queued, in exchange for an empty buffer. Call `handedOver` as the connection takes it.
+    /// Swaps everything queued for an empty buffer. Call `handedOver` as the connection takes it.
     func exchange(_ buffer: inout [UInt8]) {
-        // The two buffers take turns, unless one is so large that an idle socket should not keep it.
+        // The two buffers alternate, unless one is too large to be kept by an idle socket.
         buffer.removeAll(keepingCapacity: buffer.capacity <= Self.keptCapacity)
         state.withLock { state in
             state.isSignalled = false
@@ -109,7 +109,7 @@ final class WebSocketOutbox: Sendable {
         }
     }
 
-    /// Counts answers of the loop's own, which leave the same way.
+    /// Counts the loop's own answers, which are sent the same way.
     func charge(_ count: Int) { state.withLock { $0.inFlight += count } }
 
     func handedOver(_ count: Int) {
@@ -122,9 +122,9 @@ final class WebSocketOutbox: Sendable {
         for continuation in ready { continuation.resume() }
     }
 
-    /// Refuses what is sent from now on; what is queued can still be taken. The first failure counts.
+    /// Refuses later messages; queued ones can still be taken. Only the first failure counts.
     ///
-    /// - Returns: whether it was open.
+    /// - Returns: Whether it was open.
     @discardableResult
     func close(_ failure: TransportError? = nil) -> Bool {
         let (wasOpen, ready) = state.withLock { state in

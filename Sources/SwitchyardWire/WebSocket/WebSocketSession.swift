@@ -1,9 +1,9 @@
 import Synchronization
 
-/// A web socket after the upgrade, in either role: the machine on the loop thread, the two boxes towards the tasks.
+/// A web socket after the upgrade, in either role: the machine runs on the loop thread, with an inbox and an outbox for tasks.
 package final class WebSocketSession: RawConnectionHandler, @unchecked Sendable {
-    // Proof: `inbox`, `outbox` and `shared` lock themselves, `let`s are immutable; the `var`s are touched by the loop
-    // thread only, from `connected` to `closed`, and before that by `init` alone.
+    // `@unchecked Sendable`: `inbox`, `outbox` and `shared` have locks, `let`s are immutable; the `var`s are used only by the
+    // loop thread, from `connected` to `closed`, and before that only by `init`.
 
     private struct Shared {
         var connection: (any RawConnection)?
@@ -48,7 +48,7 @@ package final class WebSocketSession: RawConnectionHandler, @unchecked Sendable 
 
     var closed: WebSocketClose? { shared.withLock { $0.closed } }
 
-    // The usual case of both suspends nowhere, and is spared the frames of asynchronous calls.
+    // The fast paths of both never suspend, which avoids the cost of an asynchronous call.
 
     func sendNow(_ message: WebSocketMessage) throws(TransportError) -> Bool {
         try outbox.sendNow(message, wake: wake)
@@ -99,7 +99,7 @@ package final class WebSocketSession: RawConnectionHandler, @unchecked Sendable 
         shared.withLock { $0.pings.removeValue(forKey: payload) }?.resume(returning: error)
     }
 
-    /// Returns when the handshake has ended, has been given up, or the task is cancelled.
+    /// Returns when the handshake has ended or was given up, or when the task is cancelled.
     func close(_ close: WebSocketClose) async {
         if outbox.close() {
             shared.withLock { $0.requestedClose = close }
@@ -123,7 +123,7 @@ package final class WebSocketSession: RawConnectionHandler, @unchecked Sendable 
         }
     }
 
-    /// Nobody holds the socket any more: the closing handshake runs its course without anybody waiting for it.
+    /// The socket was released: the closing handshake runs without a waiting caller.
     func abandon() {
         guard outbox.close() else { return }
         shared.withLock { $0.requestedClose = .goingAway }
@@ -136,7 +136,7 @@ package final class WebSocketSession: RawConnectionHandler, @unchecked Sendable 
 
     package func connected(_ connection: any RawConnection) {
         shared.withLock { $0.connection = connection }
-        flush(on: connection)  // What was queued before there was anybody to wake.
+        flush(on: connection)  // What was queued before there was a connection to wake.
         schedule()
     }
 
@@ -175,7 +175,7 @@ package final class WebSocketSession: RawConnectionHandler, @unchecked Sendable 
         timer?.cancel()
     }
 
-    /// Hands events to those who wait for them.
+    /// Delivers events to the waiting calls.
     private func deliver(on connection: any RawConnection) {
         guard !events.isEmpty else { return }
         for event in events {
@@ -198,8 +198,8 @@ package final class WebSocketSession: RawConnectionHandler, @unchecked Sendable 
     private func pass(on connection: any RawConnection) {
         guard !messages.isEmpty else { return }
         defer { messages.removeAll(keepingCapacity: true) }
-        // Once we close, reading goes on, for the peer's close frame is behind whatever it still sends; what the inbox
-        // has no room for is dropped then, since whoever closes does not wait for messages.
+        // After `close`, reading continues, since the peer's close frame follows its remaining messages. Messages that do not
+        // fit into the inbox are then dropped, since a caller that closes does not wait for messages.
         guard !isClosing || inbox.hasRoom else { return }
         if !inbox.add(&messages), !isClosing { setReceiving(false, on: connection) }
     }
@@ -210,8 +210,8 @@ package final class WebSocketSession: RawConnectionHandler, @unchecked Sendable 
         machine.setReceiving(receiving, at: .now)
     }
 
-    /// Pongs leave before whatever the readers of the same bytes send. Not a close frame, which ends what we send; and not
-    /// while the peer is behind, for the machine bounds what may wait.
+    /// Sends pongs before anything that the readers of the same bytes send. Not a close frame, which ends sending; and not
+    /// while the peer is slow, since the machine limits the waiting answers.
     private func stageAnswers() {
         guard sent == unsent.count, machine.isOpen else { return }
         let answers = machine.takeOutput()
@@ -221,7 +221,7 @@ package final class WebSocketSession: RawConnectionHandler, @unchecked Sendable 
         sent = 0
     }
 
-    /// Everything queued goes out in one piece, then the answers of the machine.
+    /// Sends everything queued in one piece, then the machine's answers.
     private func flush(on connection: any RawConnection) {
         while true {
             if sent == unsent.count {
@@ -260,7 +260,7 @@ package final class WebSocketSession: RawConnectionHandler, @unchecked Sendable 
         schedule()
     }
 
-    /// The first end counts.
+    /// Only the first end counts.
     private func finish(_ end: WebSocketInbox.End) {
         guard !hasFinished else { return }
         hasFinished = true
@@ -282,8 +282,8 @@ package final class WebSocketSession: RawConnectionHandler, @unchecked Sendable 
 
     // MARK: Time
 
-    /// Sees to it that `woken` runs when the machine is due. A timer that fires early costs a look, so one that is
-    /// pending is replaced only by an earlier one.
+    /// Schedules `woken` for the machine's deadline. A timer that fires early is cheap, so a pending one is replaced only by an
+    /// earlier one.
     private func schedule() {
         guard let deadline = machine.deadline, armed.map({ deadline < $0 }) ?? true else { return }
         armed = deadline

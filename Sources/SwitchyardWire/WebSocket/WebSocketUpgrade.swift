@@ -1,17 +1,17 @@
 import SwitchyardBytes
 
-/// The rules of the upgrade that both sides need, and the server's half.
+/// The upgrade rules for both sides, and the server's answer.
 package enum WebSocketUpgrade {
-    /// What a server sends to prove that it has read the key.
+    /// The value with which a server proves that it has read the key.
     package static func accept(_ key: String) -> String {
         Base64.encode(SHA1.digest(of: Array((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8)))
     }
 
-    /// The head with which a server answers, whether it switches or refuses.
+    /// The head of a server's answer, whether it switches or refuses.
     ///
     /// - Parameters:
-    ///   - request: the fields of a GET request.
-    ///   - subprotocol: named in the answer if the client has offered it.
+    ///   - request: The fields of a GET request.
+    ///   - subprotocol: Included in the answer if the client has offered it.
     package static func answer(
         to request: HTTPHeaders, subprotocol: String? = nil, headers: HTTPHeaders = [:]
     ) -> HTTPResponseHead {

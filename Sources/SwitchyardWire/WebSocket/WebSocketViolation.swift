@@ -1,4 +1,4 @@
-/// What a peer did that the protocol forbids, or that is over our limits. Each ends the connection.
+/// A peer's violation of the protocol or of the limits. Each one ends the connection.
 package enum WebSocketViolation: Error, Hashable, Sendable, CaseIterable {
     case reservedBits
     case reservedOpcode
@@ -17,7 +17,7 @@ package enum WebSocketViolation: Error, Hashable, Sendable, CaseIterable {
     case frameTooBig
     case messageTooBig
 
-    /// What we tell the peer.
+    /// The close frame that is sent to the peer.
     package var close: WebSocketClose {
         switch self {
         case .invalidText, .invalidCloseReason: .invalidPayload

@@ -1,12 +1,12 @@
 import Foundation
 import SwitchyardBytes
 
-/// A link out of one of Firebase's mails.
+/// A link in one of Firebase's emails.
 struct FirebaseActionLink: Sendable {
     let mode: String
     let code: String
 
-    /// `nil` for anything else. Links may come wrapped in others, by those that lead to apps.
+    /// `nil` for any other link. Links that open apps may wrap another link.
     init?(_ url: URL) {
         var text = url.absoluteString
         for _ in 0..<3 {

@@ -3,9 +3,9 @@ import Switchyard
 import SwitchyardBytes
 import SwitchyardWire
 
-/// The calls about accounts that are the project's own, each with its token.
+/// The calls about accounts that are made in the project's name, each with its token.
 struct FirebaseAdminService: Sendable {
-    /// A page has up to 1000 accounts, and one of them easily more than a kilobyte.
+    /// A page has up to 1000 accounts, each of which may well be larger than a kilobyte.
     static let maximumAnswer = 64 << 20
 
     private let service: FirebaseAuthService
@@ -39,7 +39,7 @@ struct FirebaseAdminService: Sendable {
         "\(endpoint.address)/v1/projects/\(PercentCoding.encode(project))/\(call)"
     }
 
-    /// Once more with a new token when the first is not taken.
+    /// Sends the request, and repeats it once with a new token if the first one is refused.
     private func send(_ request: HTTPRequest) async throws(AuthError) -> JSON {
         var refused: Secret?
         while true {

@@ -2,17 +2,17 @@ import Switchyard
 import SwitchyardBytes
 import SwitchyardWire
 
-/// Why a call to Firebase's auth service did not succeed, as the service spells it.
+/// Why a call to Firebase's auth service failed, in the service's terms.
 struct FirebaseAuthFailure: Error, Sendable {
     enum Kind: Sendable {
         /// `code` as in the service's tables, such as `EMAIL_EXISTS`; never the text that may follow it.
         case refused(code: String, status: Int)
-        /// No answer, or one that is none.
+        /// No answer, or one that the service did not write.
         case unanswered(TransportError?, status: Int?)
         /// The address is plain HTTP to another machine.
         case unsafeAddress
         case appCheck(any Error)
-        /// Nothing that the service said, but found out about its answer, or before it was asked.
+        /// An error that this client found, in the answer or before the call.
         case own(AuthError)
     }
 
@@ -29,18 +29,18 @@ struct FirebaseAuthFailure: Error, Sendable {
     }
     static func own(_ error: AuthError) -> FirebaseAuthFailure { FirebaseAuthFailure(.own(error)) }
 
-    /// A success without what a success has to have.
+    /// A success that lacks required values.
     static let unreadable = FirebaseAuthFailure(.unanswered(nil, status: nil))
 
-    /// Ours: the service has text only for an App Check token that it does not take.
+    /// This client's own code: the service sends only text if it refuses an App Check token.
     static let appCheckRefusal = "INVALID_APP_CHECK_TOKEN"
 
     var code: String? { if case .refused(let code, _) = kind { code } else { nil } }
 
-    /// From an answer that is no success.
+    /// From an answer with an error status.
     init(_ response: HTTPResponse, now: Int64) {
         retryAfter = response.headers["Retry-After"].flatMap { RetryAfter.delay($0, now: now) }
-        // What stands before the service answers in pages; what the service itself says is JSON.
+        // Proxies answer with pages; the service itself answers with JSON.
         let error = (try? JSON(parsing: response.body))?["error"]
         guard let error, let code = Self.code(error), response.status < 500 || !Self.mishaps.contains(code) else {
             kind =
@@ -54,12 +54,13 @@ struct FirebaseAuthFailure: Error, Sendable {
         kind = .refused(code: response.status == 429 ? "QUOTA_EXCEEDED" : code, status: response.status)
     }
 
-    /// What the service says when it is the one that failed.
+    /// The codes of internal failures of the service.
     private static let mishaps: Set<String> = [
         "INTERNAL", "INTERNAL_ERROR", "BACKEND_ERROR", "UNAVAILABLE", "UNKNOWN", "DEADLINE_EXCEEDED",
     ]
 
-    /// `CODE` or `CODE : human text`, whatever spaces there are; about keys there is text only, and the reason stands aside.
+    /// `CODE` or `CODE : human text`, with any spacing. About keys the message has only text, and the reason is in another
+    /// field.
     private static func code(_ error: JSON) -> String? {
         if let message = error["message"]?.string {
             let head = message.prefix { $0 != ":" }.split(separator: " ")

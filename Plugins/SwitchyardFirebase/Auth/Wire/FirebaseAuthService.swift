@@ -4,9 +4,9 @@ import SwitchyardBytes
 import SwitchyardWire
 import Synchronization
 
-/// The calls of Firebase's auth service: everything that goes out and comes back passes here.
+/// The calls of Firebase's auth service. Every request and answer goes through here.
 struct FirebaseAuthService: Sendable {
-    /// The vendor's own clients wait as long.
+    /// The same as in the vendor's clients.
     static let deadline = Duration.seconds(30)
 
     let endpoints: FirebaseEndpoints
@@ -15,9 +15,9 @@ struct FirebaseAuthService: Sendable {
     let appCheck: FirebaseAppCheck?
     let clock: any Clock<Duration>
     let now: @Sendable () -> Timestamp
-    /// What answers may have in bytes. Those about one account are small.
+    /// The largest accepted answer, in bytes. Answers about one account are small.
     var maximumAnswer = 1 << 20
-    /// Of mails and messages: a BCP 47 name.
+    /// The language of emails and text messages, as a BCP 47 tag.
     let language = LanguageBox()
 
     final class LanguageBox: Sendable {
@@ -37,7 +37,7 @@ struct FirebaseAuthService: Sendable {
         now = surroundings.context.now
     }
 
-    /// - Parameter path: After the host, such as `/v1/accounts:lookup`.
+    /// - Parameter path: The path after the host, such as `/v1/accounts:lookup`.
     func post(_ path: String, _ body: JSONObject) async throws(FirebaseAuthFailure) -> JSON {
         var request = HTTPRequest(.post, endpoints.identityToolkit.address + path, body: JSON.object(body).bytes())
         request.headers["Content-Type"] = "application/json"
@@ -45,7 +45,7 @@ struct FirebaseAuthService: Sendable {
         return try await send(request, to: endpoints.identityToolkit)
     }
 
-    /// `POST /v1/token`: a form goes out, and the answer is spelled unlike every other.
+    /// `POST /v1/token`: takes a form, and its answer uses different names than all others.
     func refresh(_ token: Secret) async throws(FirebaseAuthFailure) -> FirebaseGrant {
         let form = [(name: "grant_type", value: "refresh_token"), (name: "refresh_token", value: token.reveal())]
         var request = HTTPRequest(
@@ -54,12 +54,12 @@ struct FirebaseAuthService: Sendable {
         return try FirebaseGrant(refreshed: try await send(request, to: endpoints.secureToken), at: now())
     }
 
-    /// Sends with the app's token of the moment, and once more with a new one when that is refused, which happens before
-    /// anything is carried out.
+    /// Sends with the current App Check token, and once more with a new one if it is refused. A refused request has not been
+    /// carried out.
     func send(
         _ request: HTTPRequest, to endpoint: FirebaseEndpoint
     ) async throws(FirebaseAuthFailure) -> JSON {
-        // Every call carries a password, a code or a token.
+        // Every call contains a password, a code or a token.
         guard endpoint.mayCarryTokens else { throw FirebaseAuthFailure(.unsafeAddress) }
         var complete = request
         complete.redirects = .surface

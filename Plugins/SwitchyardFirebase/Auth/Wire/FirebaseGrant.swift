@@ -3,15 +3,15 @@ import Switchyard
 import SwitchyardBytes
 import SwitchyardProviderKit
 
-/// The tokens out of an answer, with what they say.
+/// The tokens in an answer, with their claims.
 struct FirebaseGrant: Sendable {
     let tokens: SessionTokens
     let claims: FirebaseIDToken
 
-    /// From the answer to a sign-in: HTTP says 200 also where nobody has been signed in.
+    /// From the answer to a sign-in. The status is 200 even if nobody was signed in.
     init(signIn answer: JSON, at now: Timestamp) throws(FirebaseAuthFailure) {
         if let challenge = SecondFactorChallenge(firebase: answer) { throw .own(.secondFactor(challenge)) }
-        // The same code stands elsewhere here, for those who asked to have credentials returned.
+        // With credentials returned in the answer, the code is in this field.
         if let message = answer["errorMessage"]?.string {
             throw .refused(String(message.prefix { $0 != ":" && $0 != " " }))
         }
@@ -21,7 +21,7 @@ struct FirebaseGrant: Sendable {
         self = grant
     }
 
-    /// From the answer of a call that gives new tokens only when the old ones are over.
+    /// From the answer to a call that returns new tokens only if the old ones became invalid.
     init?(optional answer: JSON, at now: Timestamp) {
         self.init(
             access: answer["idToken"]?.string, refresh: answer["refreshToken"]?.string, answer["expiresIn"], at: now)
@@ -36,7 +36,7 @@ struct FirebaseGrant: Sendable {
         self = grant
     }
 
-    /// Numbers come as text here. Answers of second factors leave the lifetime to the token.
+    /// Numbers are strings here. Answers about second factors have no lifetime; it is taken from the token.
     private init?(access: String?, refresh: String?, _ seconds: JSON?, at now: Timestamp) {
         guard let access, let refresh, !refresh.isEmpty, let claims = FirebaseIDToken(access) else { return nil }
         let stated = (seconds?.int64 ?? seconds?.string.flatMap { Int64($0) }).map { Duration.seconds($0) }
@@ -65,16 +65,16 @@ extension SecondFactor {
 }
 
 extension AuthUser {
-    /// The account out of `accounts:lookup`; `nil` for an answer without one.
+    /// The account in the answer to `accounts:lookup`; `nil` if there is none.
     ///
-    /// - Parameter claims: Of the token that asked: the account itself does not say that it is anonymous.
+    /// - Parameter claims: The claims of the token used: only they show that an account is anonymous.
     init?(firebase answer: JSON, _ claims: FirebaseIDToken?) {
         guard let user = answer["users"]?[0], let id = user["localId"]?.string else { return nil }
         let hasPassword = user["passwordHash"]?.string?.isEmpty == false
         let providers = (user["providerUserInfo"]?.array ?? []).compactMap { $0["providerId"]?.string }
         var identities = providers.map(IdentityProvider.init(rawValue:))
         if user["emailLinkSignin"]?.bool == true {
-            // Both ways by address go by the name of the password.
+            // The server calls both sign-in methods with an address “password”.
             if !hasPassword { identities.removeAll { $0 == .password } }
             identities.append(.emailLink)
         }
@@ -87,7 +87,7 @@ extension AuthUser {
             createdAt: AuthUser.date(user["createdAt"]), lastSignInAt: AuthUser.date(user["lastLoginAt"]))
     }
 
-    /// This account with what the answer of a change tells about it.
+    /// This account, updated from the answer to a change.
     func updated(firebase answer: JSON) -> AuthUser {
         var user = self
         if let email = answer["email"]?.string { user.email = email }

@@ -2,7 +2,7 @@ import Foundation
 import Switchyard
 import SwitchyardBytes
 
-/// What an ID token says about its bearer. Its signature is for servers to check.
+/// The claims of an ID token. Verifying its signature is left to servers.
 struct FirebaseIDToken: Sendable {
     let claims: JSONObject
 
@@ -16,10 +16,10 @@ struct FirebaseIDToken: Sendable {
     }
 
     var userID: String { claims["sub"]?.string ?? "" }
-    /// Which project's it is.
+    /// The project that issued it.
     var project: String? { claims["aud"]?.string }
 
-    /// How long it was made to last; by the server's clock only, whatever that shows.
+    /// Its lifetime, measured by the server's clock only, which may be wrong.
     var lifetime: Duration? {
         guard let issued = claims["iat"]?.int64, let end = claims["exp"]?.int64, end > issued else { return nil }
         let (seconds, isTooLong) = end.subtractingReportingOverflow(issued)
@@ -28,7 +28,7 @@ struct FirebaseIDToken: Sendable {
 
     var signInProvider: String? { claims["firebase"]?["sign_in_provider"]?.string }
 
-    /// The account as far as the token tells.
+    /// The account, as far as the token describes it.
     var user: AuthUser {
         let identities = claims["firebase"]?["identities"]?.object?.keys ?? []
         var providers = identities.filter { $0 != "email" }.map(IdentityProvider.init(rawValue:))

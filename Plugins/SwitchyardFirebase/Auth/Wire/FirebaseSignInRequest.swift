@@ -2,13 +2,13 @@ import Foundation
 import Switchyard
 import SwitchyardBytes
 
-/// One of the calls that prove who somebody is.
+/// A call that proves the identity of a user.
 struct FirebaseSignInRequest: Sendable {
     enum Purpose: Sendable {
         case signIn
         /// Adds the credential to the account of this ID token.
         case link(Secret)
-        /// As a sign-in, but never for somebody new.
+        /// Like a sign-in, but never creates an account.
         case reauthenticate
     }
 
@@ -27,7 +27,8 @@ struct FirebaseSignInRequest: Sendable {
         case .password(let email, let password):
             body["email"] = .string(email)
             body["password"] = .string(password.reveal())
-            // A password is linked by signing up with a token: changing the account is refused where addresses are protected.
+            // A password is linked by signing up with a token: `accounts:update` is refused by projects with email enumeration
+            // protection.
             if case .link = purpose { path = "/v1/accounts:signUp" } else { path = "/v1/accounts:signInWithPassword" }
         case .customToken(let token):
             if case .link = purpose {
@@ -37,7 +38,7 @@ struct FirebaseSignInRequest: Sendable {
             path = "/v1/accounts:signInWithCustomToken"
         case .identityToken(let provider, let token, let accessToken, let nonce):
             path = "/v1/accounts:signInWithIdp"
-            // The fixed value for those who hold the credential already.
+            // The fixed value for clients that already have the credential.
             body["requestUri"] = "http://localhost"
             body["postBody"] = .string(try Self.form(provider, token, accessToken, nonce))
             if case .reauthenticate = purpose { body["autoCreate"] = false }
@@ -65,7 +66,7 @@ struct FirebaseSignInRequest: Sendable {
         self.body = body
     }
 
-    /// What the identity provider gave, as a form within the JSON.
+    /// The identity provider's tokens, as a form within the JSON.
     private static func form(
         _ provider: IdentityProvider, _ token: Secret, _ accessToken: Secret?, _ nonce: String?
     ) throws(FirebaseAuthFailure) -> String {
@@ -82,7 +83,7 @@ struct FirebaseSignInRequest: Sendable {
                     (name: "providerId", value: provider.rawValue),
                 ], space: .percent)
         }
-        // These hand out no identity tokens, unless one was asked for with a nonce.
+        // These providers issue identity tokens only if a nonce was used.
         let isAccessToken = ["facebook.com", "github.com"].contains(provider.rawValue) && nonce == nil
         var items = [(name: isAccessToken ? "access_token" : "id_token", value: token.reveal())]
         if let accessToken, !isAccessToken { items.append((name: "access_token", value: accessToken.reveal())) }
@@ -91,7 +92,7 @@ struct FirebaseSignInRequest: Sendable {
         return FormCoding.encode(items, space: .percent)
     }
 
-    /// The address to which the browser came back, if it is the answer to this sign-in.
+    /// The address to which the browser returned, if it belongs to this sign-in.
     private static func checked(_ callback: URL, _ signIn: BrowserSignIn) throws(FirebaseAuthFailure) -> String {
         let text = callback.absoluteString
         func place(_ text: String) -> Substring { text.prefix { $0 != "?" && $0 != "#" } }

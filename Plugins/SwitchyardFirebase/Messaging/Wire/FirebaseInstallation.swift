@@ -1,22 +1,22 @@
 import Switchyard
 import SwitchyardBytes
 
-/// This copy of the app as Firebase knows it.
+/// An installation of the app, as registered with Firebase.
 struct FirebaseInstallation: Sendable, Hashable {
-    /// 22 letters, in FCM the address of the device.
+    /// 22 letters, used as the device's address in FCM.
     var id: String
     var refreshToken: Secret
     var token: Secret
     var issuedAt: Timestamp
     var expiresAt: Timestamp
 
-    /// The last hour counts as over, and so does everything on a clock that was set back.
+    /// A token counts as expired one hour early, and also if the clock was set back.
     func isGood(at now: Timestamp) -> Bool {
         now.microseconds >= issuedAt.microseconds - 1_000_000
             && now.microseconds < expiresAt.microseconds - 3_600_000_000
     }
 
-    /// A name as the service wants it: four fixed bits, then chance.
+    /// An ID in the service's format: four fixed bits, then random ones.
     static func makeID(using generator: inout some RandomNumberGenerator) -> String {
         var bytes = (0..<17).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
         bytes[0] = bytes[0] & 0x0F | 0x70
@@ -32,9 +32,9 @@ struct FirebaseInstallation: Sendable, Hashable {
     }
 }
 
-/// That messages reach an installation, and what that was based on: it is renewed when any of it changes.
+/// A registration for messages and what it was based on. It is renewed if any of that changes.
 struct FirebaseRegistration: Sendable, Hashable {
-    /// Under which a server sends.
+    /// The name under which a server sends.
     var token: String
     var service: PlatformPushToken.Service
     var platformToken: Secret
@@ -51,7 +51,7 @@ struct FirebaseRegistration: Sendable, Hashable {
     }
 }
 
-/// What is kept of messaging on a device.
+/// The messaging state stored on a device.
 struct FirebaseMessagingState: Sendable, Hashable {
     var installation: FirebaseInstallation?
     var registration: FirebaseRegistration?
@@ -91,7 +91,7 @@ struct FirebaseMessagingState: Sendable, Hashable {
         }
     }
 
-    /// Holds secrets: for protected places only.
+    /// Contains secrets: store it in protected places only.
     var json: JSON {
         var json: JSONObject = ["permission": .string(permission.rawValue)]
         if let platformToken {

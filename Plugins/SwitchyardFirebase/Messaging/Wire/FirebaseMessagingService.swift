@@ -3,10 +3,10 @@ import Switchyard
 import SwitchyardBytes
 import SwitchyardWire
 
-/// The calls of Firebase's installations and registrations.
+/// The calls for Firebase's installations and registrations.
 struct FirebaseMessagingService: Sendable {
     static let deadline = Duration.seconds(30)
-    /// Of this client: the services ask for one.
+    /// The version of this client, which the services require.
     static let version = "1.0.0"
 
     let project: String
@@ -35,7 +35,7 @@ struct FirebaseMessagingService: Sendable {
 
     private var installations: String { "\(endpoints.installations.address)/v1/projects/\(project)/installations" }
 
-    /// The kind of app is written in its ID.
+    /// The app's ID contains its platform.
     private var sdkVersion: String {
         let kinds = ["ios": "i", "android": "a"]
         let parts = appID.split(separator: ":")
@@ -48,7 +48,7 @@ struct FirebaseMessagingService: Sendable {
         ]
         let answer = try await sendTwice(.post, installations, body, to: endpoints.installations)
         guard let refresh = answer["refreshToken"]?.string else { throw FirebaseMessagingFailure.unreadable }
-        // The server may have given it another name; what it says counts. Saying nothing, it took ours.
+        // Use the ID in the answer, which may differ from ours; without one, the server accepted ours.
         let name = answer["fid"]?.string.flatMap { $0.isEmpty ? nil : $0 } ?? id
         return try installation(name, Secret(refresh), answer["authToken"])
     }
@@ -74,7 +74,7 @@ struct FirebaseMessagingService: Sendable {
     private func installation(
         _ id: String, _ refreshToken: Secret, _ token: JSON?
     ) throws(FirebaseMessagingFailure) -> FirebaseInstallation {
-        // A lifetime is text with the unit behind it.
+        // A lifetime is text that ends with the unit.
         guard let text = token?["token"]?.string, let lifetime = token?["expiresIn"]?.string, lifetime.hasSuffix("s"),
             let seconds = Int64(lifetime.dropLast()), seconds > 0, seconds < 1 << 40
         else { throw FirebaseMessagingFailure.unreadable }
@@ -88,19 +88,19 @@ struct FirebaseMessagingService: Sendable {
 
     private var registrations: String { "\(endpoints.registrations.address)/v1/projects/\(project)/registrations" }
 
-    /// - Returns: Under which name a server reaches the device from now on.
+    /// - Returns: The name under which a server reaches the device from now on.
     func register(
         _ platform: JSONObject, _ installation: FirebaseInstallation, isWeb: Bool
     ) async throws(FirebaseMessagingFailure) -> String {
         var body = platform
-        // With this field the answer is a name; without it, an old kind of token.
+        // With this field the answer is a name, otherwise an old kind of token.
         body["fcm_sdk_version"] = .string(isWeb ? Self.version : "fcm-\(Self.version)")
         let answer = try await send(
             .post, registrations, body, to: endpoints.registrations, proof(installation, isWeb: isWeb))
         guard let name = answer["name"]?.string, let id = name.split(separator: "/").last,
             name.contains("/registrations/")
         else { throw FirebaseMessagingFailure.unreadable }
-        // A browser's registration is found under the installation's name and no other.
+        // A browser's registration must have the installation's ID as its name.
         guard !isWeb || id == installation.id else { throw FirebaseMessagingFailure(.foreignName) }
         return String(id)
     }
@@ -133,7 +133,7 @@ struct FirebaseMessagingService: Sendable {
 
     // MARK: Sending
 
-    /// One more attempt at once where the server has had a mishap: it takes these calls twice without harm.
+    /// Retries once, at once, after a server error: these calls are safe to repeat.
     private func sendTwice(
         _ method: HTTPMethod, _ url: String, _ body: JSONObject, to endpoint: FirebaseEndpoint,
         _ proof: [(String, String)] = []
@@ -158,7 +158,7 @@ struct FirebaseMessagingService: Sendable {
             request, endpoint, transport, clock, now: now().seconds)
     }
 
-    /// - Returns: An object; an empty one for an empty answer.
+    /// - Returns: A JSON object, which is empty for an empty answer.
     static func exchange(
         _ request: HTTPRequest, _ endpoint: FirebaseEndpoint, _ transport: any Transport, _ clock: any Clock<Duration>,
         now: Int64

@@ -3,9 +3,9 @@ import Switchyard
 import SwitchyardBytes
 
 extension RemoteMessage {
-    /// From what a platform handed over: Apple's dictionary, a browser's, or Android's map.
+    /// From a platform's payload: Apple's dictionary, a browser's, or Android's map.
     ///
-    /// - Returns: `nil` for what did not come through Firebase.
+    /// - Returns: `nil` if the message did not come through Firebase.
     init?(firebase json: JSON, wasOpened: Bool) {
         guard let payload = json.object else { return nil }
         if let id = payload["fcmMessageId"]?.string {
@@ -25,7 +25,7 @@ extension RemoteMessage {
         self.init(
             id: id,
             title: alert?["title"]?.string ?? payload["gcm.notification.title"]?.string,
-            // The alert may be the text itself.
+            // The alert may be a plain string.
             body: alert?.string ?? alert?["body"]?.string ?? payload["gcm.notification.body"]?.string,
             data: RemoteMessage.texts(JSONObject(own.map { (key: $0.key, value: $0.value) })),
             topic: RemoteMessage.topic(payload["from"]), sentAt: RemoteMessage.time(payload), wasOpened: wasOpened)
@@ -36,7 +36,7 @@ extension RemoteMessage {
         return try? MessagingTopic(validating: text)
     }
 
-    /// Seconds of a campaign, or Android's milliseconds.
+    /// The seconds of a campaign, or Android's milliseconds.
     private static func time(_ payload: JSONObject) -> Timestamp? {
         func number(_ name: String) -> Int64? {
             payload[name].flatMap { $0.int64 ?? $0.string.flatMap { Int64($0) } }
@@ -47,7 +47,7 @@ extension RemoteMessage {
         return number("google.c.a.ts").flatMap { abs($0) < 1 << 40 ? Timestamp(microseconds: $0 * 1_000_000) : nil }
     }
 
-    /// Firebase carries text only; whatever else is found there came by another way and keeps its JSON.
+    /// Firebase sends text only; any other value came another way and keeps its JSON.
     private static func texts(_ object: JSONObject) -> [String: String] {
         Dictionary(object.map { ($0.key, $0.value.string ?? $0.value.text()) }, uniquingKeysWith: { _, last in last })
     }

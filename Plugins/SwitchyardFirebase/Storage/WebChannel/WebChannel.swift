@@ -2,9 +2,9 @@ import Switchyard
 import SwitchyardBytes
 import SwitchyardWire
 
-/// A bidirectional stream of JSON messages with the server: does what its ``WebChannelMachine`` says.
+/// A bidirectional stream of JSON messages with the server, controlled by a ``WebChannelMachine``.
 actor WebChannel {
-    /// How long any request but the back channel may take; a server that does not like a message may never answer it.
+    /// The timeout of all requests except the back channel; a server may never answer a message that it cannot process.
     static let requestDeadline = Duration.seconds(15)
 
     private let transport: any Transport
@@ -13,23 +13,23 @@ actor WebChannel {
     private let clock: any Clock<Duration>
     private var machine: WebChannelMachine
     private var backChannel: Task<Void, Never>?
-    /// Tells answers of the present back channel from those of one that was given up.
+    /// Distinguishes answers of the current back channel from those of an abandoned one.
     private var backChannelNumber = 0
     private var timers: [WebChannelMachine.Timer: Task<Void, Never>] = [:]
     private let incoming = StreamBuffer<JSON, WebChannelEnd>(.all)
     private let trace: Trace?
 
-    /// Told of everything that happens and of what the machine makes of it, for transcripts.
+    /// Called with each event and the machine's actions, for transcripts.
     typealias Trace = @Sendable (WebChannelMachine.Event, [WebChannelMachine.Action]) -> Void
 
-    /// The end of a channel, as its reader sees it.
+    /// The end of a channel, as the reader gets it.
     struct WebChannelEnd: Error {
         let reason: WebChannelClose
     }
 
     /// - Parameters:
     ///   - address: The channel's URL without a query.
-    ///   - credentials: Header lines for the whole life of the session; another user needs another session.
+    ///   - credentials: Header lines for the whole session; another user needs another session.
     init(
         _ address: String, database: String, credentials: [(String, String)], transport: any Transport,
         clock: any Clock<Duration> = ContinuousClock(), trace: Trace? = nil
@@ -51,12 +51,12 @@ actor WebChannel {
     /// Sends a message; the first one opens the channel.
     func send(_ message: JSON) { handle(.send(message.bytes())) }
 
-    /// The next message from the server.
+    /// The next message from the server. There can be only one reader at a time.
     ///
-    /// - Throws: Why the channel is over. One reader at a time.
+    /// - Throws: Why the channel has ended.
     nonisolated func next() async throws(WebChannelEnd) -> JSON? { try await incoming.next() }
 
-    /// Ends the session. Messages that were sent are still carried out.
+    /// Ends the session. Messages already sent are still carried out.
     func close() { handle(.terminate) }
 
     private func handle(_ event: WebChannelMachine.Event) {
@@ -135,7 +135,7 @@ actor WebChannel {
         return number == backChannelNumber
     }
 
-    /// Reads one back channel to its end. Outside of the actor, so that a quiet channel keeps nothing alive.
+    /// Reads one back channel to its end. It runs outside the actor, so that an idle channel does not keep the actor alive.
     private static func read(
         _ request: HTTPRequest, _ transport: any Transport,
         _ tell: (WebChannelMachine.Event) async -> Bool
@@ -154,7 +154,7 @@ actor WebChannel {
 
     private func request(_ method: HTTPMethod, _ query: [WebChannelMachine.Parameter]) -> HTTPRequest {
         let text = query.map { "\($0.name)=\(PercentCoding.encode($0.value))" }.joined(separator: "&")
-        // Some servers close the connection after an answer without saying so; a pooled one would then be dead.
+        // Some servers close the connection after an answer without announcing it, so a pooled connection would be dead.
         var request = HTTPRequest(method, "\(address)?\(text)", headers: headers, isIdempotent: false)
         request.usesFreshConnection = true
         request.decompresses = false

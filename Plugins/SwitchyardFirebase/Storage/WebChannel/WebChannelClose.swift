@@ -1,19 +1,19 @@
 import SwitchyardFirestoreFormat
 
-/// Why a channel is over.
+/// Why a channel has ended.
 enum WebChannelClose: Error, Equatable {
-    /// The server ended the stream in an orderly way.
+    /// The server ended the stream regularly.
     case byServer
-    /// This side did.
+    /// This client ended it.
     case byClient
     /// The server answered with an error of the service.
     case failure(FirestoreFailure)
-    /// The server does not know the session any more: open a new one.
+    /// The server no longer knows the session: open a new one.
     case sessionGone
-    /// The channel itself broke down, and quick repairs did not help.
+    /// The channel itself failed, and quick retries did not help.
     case broken(String)
 
-    /// What it means for the streams on top, in the service's own terms.
+    /// The failure for the streams above, in the service's terms.
     var asFailure: FirestoreFailure {
         switch self {
         case .failure(let failure): failure

@@ -1,13 +1,12 @@
-/// Cuts the body of a back channel into frames: a decimal length, a line feed, and that many UTF-16 units of JSON.
+/// Splits the body of a back channel into frames: a decimal length, a line feed, and that many UTF-16 units of JSON.
 ///
-/// Lengths count UTF-16 units while the network cuts bytes wherever it likes, so nothing is turned into text before a
-/// frame is whole.
+/// Lengths count UTF-16 units while the network splits bytes anywhere, so bytes are decoded only when a frame is complete.
 struct WebChannelFrameDecoder {
-    /// More than any frame that a server sends; a length beyond it is nonsense.
+    /// Larger than any frame that a server sends; a larger length is invalid.
     static let maximumLength = 256 << 20
 
     private var buffer: [UInt8] = []
-    /// Where the frame at the front of the buffer begins, and how far its walk has come.
+    /// The start of the first frame in the buffer, and the progress of its scan.
     private var position = 0
     private var length: Int?
     private var units = 0
@@ -17,7 +16,7 @@ struct WebChannelFrameDecoder {
 
     struct Malformed: Error {}
 
-    /// The frames that `bytes` completes, as JSON text.
+    /// Appends bytes and returns the frames that they complete, as JSON text.
     mutating func append(_ bytes: [UInt8]) throws(Malformed) -> [[UInt8]] {
         buffer += bytes
         var frames: [[UInt8]] = []
@@ -57,7 +56,7 @@ struct WebChannelFrameDecoder {
         return frame
     }
 
-    /// How many bytes and UTF-16 units the character has that begins with `lead`.
+    /// The number of bytes and UTF-16 units of the character that begins with `lead`.
     private static func sequence(_ lead: UInt8) -> (bytes: Int, units: Int) {
         switch lead {
         case 0x00..<0x80: (1, 1)

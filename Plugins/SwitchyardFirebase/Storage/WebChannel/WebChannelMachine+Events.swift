@@ -1,6 +1,6 @@
 import SwitchyardBytes
 
-/// What a channel's machine is told, and what it wants done.
+/// The input and output of a channel's machine.
 extension WebChannelMachine {
     enum Event {
         /// A message for the server, as JSON text.
@@ -9,11 +9,11 @@ extension WebChannelMachine {
         case handshakeFailed(String)
         case forwardAnswered(status: Int, body: [UInt8])
         case forwardFailed(String)
-        /// Nothing came in answer to a POST for as long as anybody waits.
+        /// A POST was not answered within the deadline.
         case forwardUnanswered
         case backChannelOpened(status: Int)
         case backChannelBytes([UInt8])
-        /// The GET came to its regular end.
+        /// The GET ended regularly.
         case backChannelEnded
         case backChannelFailed(String)
         case timer(Timer)
@@ -25,7 +25,7 @@ extension WebChannelMachine {
         case forward(query: [Parameter], body: [UInt8])
         case openBackChannel(query: [Parameter])
         case cancelBackChannel
-        /// Best effort; nobody waits for it.
+        /// Best effort; nothing waits for it.
         case terminate(query: [Parameter])
         case deliver(JSON)
         case schedule(Timer, after: Duration)
@@ -41,11 +41,11 @@ extension WebChannelMachine {
     }
 
     enum Timer: Hashable {
-        /// Nothing has come on the back channel for too long: it may be dead without anybody saying so.
+        /// Nothing has arrived on the back channel for too long: it may have died silently.
         case silence
-        /// The back channel is so old that the server must know of it.
+        /// The back channel is old enough that the server must know it.
         case settling
-        /// The server says that it sent more than has arrived.
+        /// The server has sent more than has arrived.
         case overdue
         case retryForward
         case retryBackChannel

@@ -1,40 +1,40 @@
 import SwitchyardBytes
 import SwitchyardFirestoreFormat
 
-/// One session of a bidirectional stream over short POSTs and one long GET: event in, actions out.
+/// One session of a bidirectional stream over short POSTs and one long GET: takes events and returns actions.
 ///
-/// Messages to the server are numbered maps; the number, not the request, is what the server goes by, so a POST whose
-/// answer was lost is repeated with the same numbers and takes effect once. Messages from the server are numbered arrays;
-/// the last number seen is the acknowledgement, and what comes again is dropped.
+/// Messages to the server are numbered maps. The server identifies a map by its number, not by the request, so a POST whose
+/// answer was lost is repeated with the same numbers and takes effect once. Messages from the server are numbered arrays; the
+/// client acknowledges the last number seen and drops repeated arrays.
 struct WebChannelMachine {
     private enum Phase: Equatable { case new, shakingHands, open, closed }
     private enum Back: Equatable { case none, waiting, opening, open(hadFrame: Bool) }
 
-    /// Quick repairs of one channel before the session is given up; the stream above has a slower pace of its own.
+    /// The number of quick retries before the session is given up; the stream above retries more slowly.
     static let maximumRetries = 3
     static let maximumMaps = 1000
-    /// How long the first back channel may take to its first byte. Servers say something at once on each; where it does not
-    /// arrive, somebody on the way keeps answers until they are complete.
+    /// How long the first back channel may take to its first byte. Servers send something at once; if it does not arrive, a
+    /// proxy is buffering answers until they are complete.
     static let firstWordLimit = Duration.seconds(10)
     static let longestSilence = Duration.seconds(600)
     static let maximumForwardBytes = 3 << 20
 
     private let database: String
-    /// Header lines that travel inside of the handshake's body.
+    /// Header lines that are sent in the handshake's body.
     private let headers: String
     private var phase = Phase.new
     private var requestID: Int
     private var sessionID = ""
     private var stickySession: String?
-    /// The number of the last array that was taken in.
+    /// The number of the last array received.
     private var acknowledged = 0
     private var silenceLimit = Duration.seconds(45)
     private var hasHeard = false
-    /// Whether each GET is to end with the first thing it brings, so that nobody on the way can keep it.
+    /// Whether each GET ends after its first data, so that no proxy can hold it back.
     private var isPolling = false
 
     private var queue: [[UInt8]] = []
-    /// The number of the first message that is not under way.
+    /// The number of the first message not yet sent.
     private var nextMap = 0
     private var inFlight: (query: [Parameter], body: [UInt8], followsSettled: Bool)?
     private var forwardFailures = 0
@@ -69,7 +69,7 @@ struct WebChannelMachine {
         case .handshakeFailed(let reason): return close(.broken(reason), terminating: false)
         case .forwardAnswered(let status, let body): return forwardAnswered(status, body)
         case .forwardFailed(let reason): return forwardFailed(reason)
-        // A server that did not understand one message answers none after it.
+        // A server that cannot process one message answers none after it.
         case .forwardUnanswered: return close(.broken("the server did not answer"), terminating: true)
         case .backChannelOpened(let status):
             guard status == 200 else { return close(WebChannelMachine.reason(status), terminating: false) }
@@ -122,7 +122,7 @@ struct WebChannelMachine {
 
     // MARK: Forward channel
 
-    /// The queued messages as one form, at most as many as a POST may carry.
+    /// The queued messages as one form, up to the limit of a POST.
     private mutating func takeMaps() -> [UInt8] {
         var maps: [UInt8] = []
         var count = 0
@@ -140,7 +140,7 @@ struct WebChannelMachine {
         return Array("count=\(count)&ofs=\(nextMap)".utf8) + maps
     }
 
-    /// One POST at a time: the order of maps is then the order of requests.
+    /// Sends one POST at a time, so that maps arrive in order.
     private mutating func forward() -> [Action] {
         guard phase == .open, inFlight == nil, !queue.isEmpty else { return [] }
         requestID += 1
@@ -160,7 +160,7 @@ struct WebChannelMachine {
         var frames = WebChannelFrameDecoder()
         if let frame = try? frames.append(body).first, let json = try? JSON(parsing: frame) {
             if json[0]?.int == 0 {
-                // It sees no back channel. One that was young when the question left may not have arrived yet.
+                // The server knows of no back channel. One that was new when the request was sent may not have reached it yet.
                 if followsSettled { actions += renewBackChannel() }
             } else if let sent = json[1]?.int, sent > acknowledged {
                 actions.append(.schedule(.overdue, after: .seconds(6)))
@@ -236,7 +236,7 @@ struct WebChannelMachine {
         case .string("close")?: return close(.byServer, terminating: true)
         case .string("stop")?: return close(.broken("the server stopped it"), terminating: false)
         case let message?:
-            // Errors come in two nestings.
+            // Errors come in two formats.
             if let error = message["error"] ?? message[0]?["error"] {
                 return close(.failure(FirestoreFailure(error: error, ifUnknown: .internal)), terminating: true)
             }
@@ -248,7 +248,7 @@ struct WebChannelMachine {
     private mutating func backChannelEnded() -> [Action] {
         guard case .open(let hadFrame) = back else { return [] }
         back = .none
-        // A server may end a GET whenever it likes; one that brought nothing, or was cut inside a frame, is a failure.
+        // A server may end a GET at any time; one without data, or cut off inside a frame, is a failure.
         guard hadFrame, !decoder.isInsideFrame else { return backChannelFailed("an empty back channel") }
         return openBackChannel()
     }
@@ -276,13 +276,13 @@ struct WebChannelMachine {
         }
     }
 
-    /// Silence alone is no failure: a new GET costs little and brings whatever was missed.
+    /// Silence alone is not a failure: a new GET costs little and returns what was missed.
     private mutating func silent() -> [Action] {
         if !hasHeard, !isPolling {
             isPolling = true
             return renewBackChannel()
         }
-        // A GET that not even begins leads nowhere, unless answers are kept until there is something in them.
+        // A GET without even a response head is a failure, unless a proxy holds back answers until they have content.
         if back == .opening, !(isPolling && hasHeard) {
             return [.cancelBackChannel] + backChannelFailed("a back channel without an answer")
         }
@@ -303,12 +303,12 @@ struct WebChannelMachine {
         return actions + [.cancelBackChannel, .close(reason)]
     }
 
-    /// A server that has forgotten the session says so with one of two statuses, with or without a text.
+    /// A server that has forgotten the session answers with one of two statuses, with or without a text.
     private static func reason(_ status: Int) -> WebChannelClose {
         status == 400 || status == 404 ? .sessionGone : .broken("the server answered \(status)")
     }
 
-    /// The first retry is immediate, the next ones a second apart and more.
+    /// The first retry is immediate; each later one waits a second longer.
     private static func pause(_ failure: Int) -> Duration { .seconds(failure - 1) }
 
     private func parameters() -> [Parameter] { [Parameter("VER", "8"), Parameter("database", database)] }

@@ -12,7 +12,7 @@ extension FirestoreService {
         let database = database
         var body: JSONObject = ["documents": .array(paths.map { .string(database.resourceName(of: $0)) })]
         if let transaction { body["transaction"] = .string(transaction) }
-        // The order of the answer is the server's choice.
+        // The server chooses the order of the answer.
         var byPath: [StoragePath: DocumentSnapshot] = [:]
         byPath.reserveCapacity(paths.count)
         var readTime: Timestamp?
@@ -34,7 +34,7 @@ extension FirestoreService {
         return (found, readTime)
     }
 
-    /// The results in the query's order. Decoded as they arrive, so that the whole text is never in memory.
+    /// The results in the query's order. They are decoded as they arrive, so that the complete text is never in memory.
     func results(of query: Query) async throws(StorageError) -> (documents: [DocumentSnapshot], readTime: Timestamp?) {
         let encoded = FirestoreQuery(query, in: database)
         let database = database
@@ -52,8 +52,8 @@ extension FirestoreService {
         return (documents, readTime)
     }
 
-    /// The server computes only over documents that have every field that a request computes with, the number of documents
-    /// included. So each field has a request of its own, and so has the number; they may see different moments.
+    /// The server aggregates only documents that have every field used in a request, even for the count. So each field, and the
+    /// count, has a separate request, and they may see different snapshots.
     func aggregate(_ query: Query, _ aggregations: [Aggregation]) async throws(StorageError) -> [DocumentValue] {
         var values = [DocumentValue](repeating: .null, count: aggregations.count)
         var places: [FieldPath?: [Int]] = [:]
@@ -84,7 +84,7 @@ extension FirestoreService {
 
     /// - Parameters:
     ///   - batch: The batch that the writes belong to, if they come from the queue.
-    ///   - transaction: The server transaction that they end.
+    ///   - transaction: The server transaction that the commit ends.
     func commit(
         _ writes: [DocumentWrite], of batch: OutgoingBatch? = nil, in transaction: String? = nil
     ) async throws(StorageError) -> FirestoreWriteResults {
@@ -113,7 +113,7 @@ extension FirestoreService {
 }
 
 extension Aggregation {
-    /// What it computes with.
+    /// The field that it uses.
     fileprivate var field: FieldPath? {
         switch self {
         case .count: nil

@@ -2,7 +2,7 @@ import Switchyard
 import SwitchyardBytes
 import SwitchyardFirestoreFormat
 
-/// What the server does for the project itself only.
+/// Calls that the server accepts only from the project itself.
 extension FirestoreService {
     func collections(under document: StoragePath?) async throws(StorageError) -> [CollectionPath] {
         let parent = document.map { database.resourceName(of: $0) } ?? database.root
@@ -22,14 +22,14 @@ extension FirestoreService {
         return found.sorted { $0.rawValue < $1.rawValue }
     }
 
-    /// The first documents of parts of about the same size, but for the first part's.
+    /// The first documents of all parts but the first. The parts are of about the same size.
     func dividers(ofGroup group: String, into count: Int) async throws(StorageError) -> [StoragePath] {
         let query = FirestoreQuery(Query(group: group), in: database).structuredQuery
         let database = database
         var found: Set<StoragePath> = []
         var place: String?
         repeat {
-            // Of the places between the parts there is one less.
+            // The number of dividers is one less than the number of parts.
             var body: JSONObject = ["structuredQuery": query, "partitionCount": .string("\(count - 1)")]
             if let place { body["pageToken"] = .string(place) }
             let answer = try await post("partitionQuery", at: database.root, .object(body), isIdempotent: true)
@@ -39,16 +39,16 @@ extension FirestoreService {
                 })
             place = answer["nextPageToken"]?.string.flatMap { $0.isEmpty ? nil : $0 }
         } while place != nil
-        // Each page is sorted, and not all of them together.
+        // Each page is sorted, but not the whole list.
         return found.sorted()
     }
 
     private static let treePage = 500
 
-    /// Deletes a document with everything below it, what lies below missing documents too, in pages: what others add meanwhile
-    /// may stay.
+    /// Deletes a document with everything below it, including documents below missing ones, in pages. Documents added meanwhile
+    /// may remain.
     ///
-    /// - Parameter progress: Told how many were deleted so far.
+    /// - Parameter progress: Called with the number of documents deleted so far.
     func deleteTree(
         at document: StoragePath, progress: @escaping @Sendable (_ deleted: Int) -> Void
     ) async throws(StorageError) -> Int {

@@ -5,17 +5,16 @@ import SwitchyardProviderHTTP
 import SwitchyardSync
 import SwitchyardWire
 
-/// One-shot calls to Firestore. All of them go through here, which authorises and sends them and maps what fails; the calls
-/// themselves are in the extensions.
+/// One-shot calls to Firestore: authorization, sending and error mapping. The calls themselves are in the extensions.
 struct FirestoreService: Sendable {
-    /// How long a call may take that reads much.
+    /// The deadline of calls that read a lot.
     static let readDeadline = Duration.seconds(300)
-    /// How long any other may take.
+    /// The deadline of all other calls.
     static let callDeadline = Duration.seconds(60)
-    /// How long an answer may stand still. Some servers never answer what they do not like.
+    /// How long an answer may stall. Some servers never answer a request that they cannot process.
     static let idleLimit = Duration.seconds(30)
     static let maximumAnswer = 256 << 20
-    /// How many documents may be waited for together, before the first is decoded.
+    /// The largest list that is received completely before it is decoded.
     static let briefList = 16
 
     let database: FirestoreDatabase
@@ -24,7 +23,7 @@ struct FirestoreService: Sendable {
     private var tokens: FirebaseTokens
     private let clock: any Clock<Duration>
     private let now: @Sendable () -> Timestamp
-    /// What goes along with every call, tokens aside.
+    /// The header fields of every call, without tokens.
     private let headers: [(String, String)]
     /// The parent of most calls, and its address.
     private let root: (name: String, address: String)
@@ -48,15 +47,15 @@ struct FirestoreService: Sendable {
             ]
     }
 
-    /// The largest body of a request that the server takes.
+    /// The largest request body that the server accepts.
     var maximumRequest: Int { endpoint.isEmulator ? 4 << 20 : 10 << 20 }
 
-    /// The header lines that say who asks.
+    /// The header fields that identify the caller.
     ///
     /// - Parameters:
-    ///   - batch: The batch to be committed, which must not travel in another user's name.
-    ///   - refused: What the server did not take.
-    ///   - isRefused: The same where it is no longer known what was sent.
+    ///   - batch: The batch to commit, which must not be sent in another user's name.
+    ///   - refused: The proof that the server refused.
+    ///   - isRefused: The same if the refused proof is no longer known.
     func credentials(
         for batch: OutgoingBatch? = nil, replacing refused: FirebaseTokens.Proof? = nil, isRefused: Bool = false
     ) async throws(StorageError) -> (headers: [(String, String)], proof: FirebaseTokens.Proof) {
@@ -81,7 +80,7 @@ struct FirestoreService: Sendable {
         return (headers, proof)
     }
 
-    /// This service for a series of calls in the name of the user who is signed in now. It fails once another user is.
+    /// This service for a series of calls of the current user. Calls fail once another user signs in.
     func bound() async throws(StorageError) -> FirestoreService {
         var service = self
         do throws(FirebaseTokens.Failure) {
@@ -92,7 +91,7 @@ struct FirestoreService: Sendable {
         return service
     }
 
-    /// The same for somebody else.
+    /// This service with other tokens.
     func asking(with tokens: FirebaseTokens) -> FirestoreService {
         var service = self
         service.tokens = tokens
@@ -101,7 +100,7 @@ struct FirestoreService: Sendable {
 
     // MARK: Whole answers
 
-    /// - Parameter parent: A resource name; slashes stay, everything else in it is encoded.
+    /// - Parameter parent: A resource name; everything in it except slashes is encoded.
     func post(
         _ call: String, at parent: String, _ body: JSON, isIdempotent: Bool, for batch: OutgoingBatch? = nil
     ) async throws(StorageError) -> JSON {
@@ -125,10 +124,10 @@ struct FirestoreService: Sendable {
 
     // MARK: Lists
 
-    /// The elements of a call that answers with a list.
+    /// The elements in the answer to a call that returns a list.
     ///
-    /// - Parameter isBrief: Whether the list is short: then it is decoded when all of it is there, which spares a small answer
-    ///   the changes of task between its pieces. Otherwise it is decoded while it arrives.
+    /// - Parameter isBrief: Whether the list is short. If so, it is decoded when complete, which saves the task switches
+    ///   between the pieces of a small answer. Otherwise it is decoded while it arrives.
     func elements<Element: Sendable>(
         of call: String, at parent: String, _ body: JSON, isBrief: Bool = false,
         _ decode: @escaping @Sendable (JSON) throws(FirestoreFormatError) -> Element
@@ -182,7 +181,7 @@ struct FirestoreService: Sendable {
 
     // MARK: Both
 
-    /// What an answer says that is no success, or no answer of the service.
+    /// The failure for an error answer, or for an answer that the service did not write.
     private func refusal(_ head: HTTPResponseHead, _ body: [UInt8]) -> FirestoreFailure {
         let failure = FirestoreFailure(body: body, httpStatus: head.status, from: endpoint.address)
         guard failure.status == .unauthenticated, let remark = DeviceClock.remark(head.headers, now: now()) else {
@@ -213,7 +212,7 @@ struct FirestoreService: Sendable {
         return "\(endpoint.address)/v1/\(path)"
     }
 
-    /// Sends with tokens, and once more with new ones when those were not taken: nothing was carried out then.
+    /// Sends with tokens, and once more with new ones if they were refused. A refused request has not been carried out.
     private func authorised<Answer>(
         _ request: inout HTTPRequest, for batch: OutgoingBatch?,
         _ send: (HTTPRequest) async -> Result<Answer, StorageError>,
@@ -228,7 +227,7 @@ struct FirestoreService: Sendable {
             guard let failure = failure(answer) else { return answer }
             guard failure.status == .unauthenticated, refused == nil, tokens.canRefresh else {
                 let error = StorageError(failure)
-                // Not even the new token is good.
+                // The new token was refused, too.
                 if refused != nil, error.code == .unauthenticated { throw error.asLasting() }
                 guard error.code == .unauthorized, proof.user == nil, let remark = tokens.remarkOnNobody else {
                     throw error

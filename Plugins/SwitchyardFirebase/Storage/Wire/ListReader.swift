@@ -2,14 +2,14 @@ import Switchyard
 import SwitchyardBytes
 import SwitchyardFirestoreFormat
 
-/// What a call that answers with a list came to.
+/// The outcome of a call that answers with a list.
 enum ListAnswer<Element: Sendable>: Sendable {
     case elements([Element])
     case refused(FirestoreFailure)
     case unreadable(StorageError)
 }
 
-/// Decodes the elements of a list out of the pieces of its text.
+/// Decodes the elements of a list from the pieces of its text.
 struct ListReader<Element: Sendable> {
     typealias Decode = @Sendable (JSON) throws(FirestoreFormatError) -> Element
 
@@ -19,7 +19,7 @@ struct ListReader<Element: Sendable> {
 
     init(_ decode: @escaping Decode) { self.decode = decode }
 
-    /// The answer, if it is known already: then it is no list of elements.
+    /// The outcome, if it is already known because the answer is not a list of elements.
     mutating func take(_ bytes: [UInt8]) -> ListAnswer<Element>? {
         list.append(bytes)
         return decodeAll()
@@ -33,7 +33,7 @@ struct ListReader<Element: Sendable> {
     private mutating func decodeAll() -> ListAnswer<Element>? {
         do {
             while let json = try list.next() {
-                // An error can come after some elements; then those are not the answer.
+                // An error can follow some elements, which are then discarded.
                 if let error = json["error"] { return .refused(FirestoreFailure(error: error, ifUnknown: .unknown)) }
                 elements.append(try decode(json))
             }

@@ -2,17 +2,17 @@ import Switchyard
 import SwitchyardBytes
 import SwitchyardWire
 
-/// Why a call to Supabase's auth service did not succeed, as the service spells it.
+/// Why a call to Supabase's auth service failed, in the service's terms.
 struct SupabaseAuthFailure: Error, Sendable {
     enum Kind: Sendable {
-        /// - `code`: The service's name for it; `nil` where it gave none.
-        /// - `hint`: What the text adds where a code stands for several things. Never shown.
+        /// - `code`: The service's code; `nil` if there is none.
+        /// - `hint`: The message, for codes with several meanings. Never shown.
         case refused(code: String?, status: Int, hint: String)
-        /// No answer, or one that is none.
+        /// No answer, or one that the service did not write.
         case unanswered(TransportError?, status: Int?)
         /// The address is plain HTTP to another machine.
         case unsafeAddress
-        /// Nothing that the service said, but found out about its answer, or before it was asked.
+        /// An error that this client found, in the answer or before the call.
         case own(AuthError)
     }
 
@@ -24,16 +24,16 @@ struct SupabaseAuthFailure: Error, Sendable {
     static func own(_ code: AuthError.Code, _ message: String) -> SupabaseAuthFailure {
         SupabaseAuthFailure(.own(AuthError(code, message)))
     }
-    /// A success without what a success has to have.
+    /// A success that lacks required values.
     static let unreadable = SupabaseAuthFailure(.unanswered(nil, status: nil))
 
     var code: String? { if case .refused(let code, _, _) = kind { code } else { nil } }
     var status: Int? { if case .refused(_, let status, _) = kind { status } else { nil } }
 
-    /// Whether it was the token that was not taken, whatever was asked with it: the service says so when one has run out.
+    /// Whether the token was refused, independent of the call: the service reports this for an expired token.
     var isAboutToken: Bool { code == "bad_jwt" || code == "no_authorization" || (code == nil && status == 401) }
 
-    /// Three shapes of bodies: the present one, the one before it, and that of OAuth; before the service stands a gateway.
+    /// Parses three body formats: the current one, the previous one and OAuth's. A gateway before the service may also answer.
     init(_ response: HTTPResponse, now: Int64) {
         retryAfter = response.headers["Retry-After"].flatMap { RetryAfter.delay($0, now: now) }
         let body = try? JSON(parsing: response.body)
@@ -48,12 +48,12 @@ struct SupabaseAuthFailure: Error, Sendable {
         }
         let hint = (body["msg"] ?? body["message"] ?? body["error_description"] ?? body["error"])?.string ?? ""
         var code = body["code"]?.string
-        // Five letters and digits are a state of the database, which a trigger of the project's own has raised.
+        // A code of five letters and digits is a database state, raised by a trigger of the project.
         if let text = code, text.utf8.count == 5, !text.utf8.contains(UInt8(ascii: "_")) { code = "database_\(text)" }
         code = code ?? body["error_code"]?.string ?? response.headers["x-sb-error-code"]
         if code == nil, let error = body["error"]?.string { code = "oauth:\(error)" }
         kind = .refused(code: code, status: response.status, hint: hint)
-        // How long to wait is in the text only.
+        // Only the text says how long to wait.
         if retryAfter == nil, response.status == 429 { retryAfter = Self.seconds(in: hint) }
     }
 

@@ -4,24 +4,24 @@ import SwitchyardBytes
 import SwitchyardProviderHTTP
 import SwitchyardWire
 
-/// The calls of Supabase's auth service: everything that goes out and comes back passes here.
+/// The calls of Supabase's auth service. Every request and answer goes through here.
 struct SupabaseAuthService: Sendable {
     static let deadline = Duration.seconds(30)
 
-    /// Without a slash at the end, such as `https://demo.supabase.co/auth/v1`.
+    /// Without a trailing slash, such as `https://demo.supabase.co/auth/v1`.
     let address: String
     let apiKey: Secret
     let transport: any Transport
     let clock: any Clock<Duration>
     let now: @Sendable () -> Timestamp
-    /// To which machine of a private network secrets may travel in clear text.
+    /// A host in a private network to which secrets may be sent in plain HTTP.
     var plainHost: String?
-    /// The most bytes that an answer may have.
+    /// The largest accepted answer, in bytes.
     var maximumAnswer = 1 << 20
 
     /// - Parameters:
-    ///   - path: After the address, with its query, if it has one.
-    ///   - bearer: The user's token. Without one there is no such header at all: keys of the present form are no tokens.
+    ///   - path: The path after the address, including any query.
+    ///   - bearer: The user's token. Without one, the header is omitted, since current keys are not tokens.
     func call(
         _ method: HTTPMethod, _ path: String, _ body: JSONObject? = nil, as bearer: Secret? = nil
     ) async throws(SupabaseAuthFailure) -> JSON {
@@ -54,7 +54,7 @@ struct SupabaseAuthService: Sendable {
         try SupabaseGrant(session: try await call(.post, "/token?grant_type=\(grant)", body, as: bearer), at: now())
     }
 
-    /// Whether secrets may travel to the address.
+    /// Whether secrets may be sent to the address.
     private var isSafe: Bool {
         (try? URLParts(validating: address))?.mayCarrySecrets(plainTo: plainHost) ?? false
     }

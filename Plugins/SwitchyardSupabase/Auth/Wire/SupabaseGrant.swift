@@ -3,14 +3,14 @@ import Switchyard
 import SwitchyardBytes
 import SwitchyardProviderKit
 
-/// A session as the server gives it out.
+/// A session as returned by the server.
 struct SupabaseGrant: Sendable {
     let tokens: SessionTokens
     var user: AuthUser
-    /// Factors that are set up, but that this session has not been asked for yet.
+    /// Factors that are enrolled, but not yet verified in this session.
     let openFactors: [SecondFactor]
 
-    /// - Throws: For a success that is no session, such as the first of two confirmations.
+    /// - Throws: For a success without a session, such as the first of two confirmations.
     init(session answer: JSON, at now: Timestamp) throws(SupabaseAuthFailure) {
         guard let access = answer["access_token"]?.string, let refresh = answer["refresh_token"]?.string,
             !refresh.isEmpty, let json = answer["user"], let user = AuthUser(supabase: json)
@@ -29,7 +29,7 @@ struct SupabaseGrant: Sendable {
         openFactors = claims?["aal"]?.string == "aal1" ? user.secondFactors : []
     }
 
-    /// What a token says; to check it is the servers' job.
+    /// The claims of a token. Verifying it is left to servers.
     static func claims(of token: String) -> JSON? {
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3, let bytes = Base64.decode(parts[1], alphabet: .url) else { return nil }
@@ -38,7 +38,7 @@ struct SupabaseGrant: Sendable {
 }
 
 extension AuthUser {
-    /// `nil` for what is no account. What is not set comes as empty text here.
+    /// `nil` if the JSON is not an account. Unset values are empty text here.
     init?(supabase json: JSON) {
         guard let id = json["id"]?.string, !id.isEmpty else { return nil }
         func text(_ value: JSON?) -> String? { value?.string.flatMap { $0.isEmpty ? nil : $0 } }
@@ -60,8 +60,8 @@ extension AuthUser {
             createdAt: AuthUser.date(json["created_at"]), lastSignInAt: AuthUser.date(json["last_sign_in_at"]))
     }
 
-    /// To the microsecond, as the server keeps it: only its first answer has more digits, and a later one would look like
-    /// a change.
+    /// Rounded down to microseconds, as the server stores it: only its first answer has more digits, and a later one would look
+    /// like a change.
     private static func date(_ json: JSON?) -> Date? {
         json?.string.flatMap { RFC3339.parse($0) }.map {
             Date(timeIntervalSince1970: Double($0.seconds) + Double($0.nanoseconds / 1000) / 1e6)
@@ -70,7 +70,7 @@ extension AuthUser {
 }
 
 extension SecondFactor {
-    /// Where in people's own data the names of their factors are.
+    /// The key of the factors' names in the user's own data.
     static let namesKey = "second_factor_names"
 
     init?(supabase json: JSON, names: JSON?) {
@@ -82,7 +82,7 @@ extension SecondFactor {
 }
 
 extension IdentityProvider {
-    /// The service's short names, and ours.
+    /// The service's short names and the portable ones.
     private static let names: [(supabase: String, ours: IdentityProvider)] = [
         ("email", .password), ("phone", .phone), ("google", .google), ("apple", .apple),
         ("facebook", "facebook.com"), ("github", "github.com"), ("twitter", "twitter.com"),

@@ -4,14 +4,14 @@ import SwitchyardBytes
 import SwitchyardProviderKit
 import SwitchyardWire
 
-/// The ways to prove who somebody is.
+/// The calls for each kind of credential.
 extension SupabaseAuthAdapter {
     static func grant(
         _ credential: AuthCredential, _ service: SupabaseAuthService
     ) async throws(SupabaseAuthFailure) -> SupabaseGrant {
         switch credential.kind {
         case .anonymous:
-            // An empty object works, an empty body does not.
+            // An empty object works, but an empty body does not.
             return try SupabaseGrant(
                 session: try await service.call(.post, "/signup", ["data": [:]]), at: service.now())
         case .password(let email, let password):
@@ -38,7 +38,7 @@ extension SupabaseAuthAdapter {
 }
 
 extension SupabaseAuthFailure {
-    /// A new address that both mailboxes have to agree to.
+    /// A new address that must be confirmed from both mailboxes.
     fileprivate static let halfConfirmed = own(
         .emailNotConfirmed, "The link was taken. Open the one in the mail to the other address as well.")
 }
@@ -48,7 +48,7 @@ extension SupabaseAuthService {
         guard case .identityToken(let provider, let token, let access, let nonce) = credential.kind else { return [:] }
         var body: JSONObject = ["provider": .string(provider.supabaseName), "id_token": .string(token.reveal())]
         body["access_token"] = access.map { .string($0.reveal()) }
-        // The raw one: the token holds its hash.
+        // The raw nonce: the token contains its hash.
         body["nonce"] = nonce.map(JSON.string)
         return body
     }
@@ -61,7 +61,7 @@ extension SupabaseAuthService {
         return try await token("pkce", ["auth_code": .string(code), "code_verifier": .string(signIn.verifier)])
     }
 
-    /// The link as it stands in the mail, or the address to which it leads.
+    /// Signs in with the link from the email, or the address to which it leads.
     func session(ofLink link: URL, _ email: String) async throws(SupabaseAuthFailure) -> SupabaseGrant {
         let items = try Self.items(of: link)
         if let access = items["access_token"], let refresh = items["refresh_token"] {
@@ -77,7 +77,7 @@ extension SupabaseAuthService {
             return grant
         }
         if let hash = items["token_hash"] ?? items["token"] {
-            // The one name stands for sign-in and confirmation alike; only a new address has a name of its own.
+            // One name covers both sign-in and confirmation; only a new address has a separate one.
             let type = items["type"] == "email_change" ? "email_change" : "email"
             return try await session(verifying: ["type": .string(type), "token_hash": .string(hash)])
         }
@@ -88,13 +88,13 @@ extension SupabaseAuthService {
     func session(verifying body: JSONObject) async throws(SupabaseAuthFailure) -> SupabaseGrant {
         let answer = try await call(.post, "/verify", body)
         guard answer["access_token"] != nil else {
-            // Confirmed, but not by everybody who has to.
+            // Confirmed, but not yet from both mailboxes.
             throw SupabaseAuthFailure.halfConfirmed
         }
         return try SupabaseGrant(session: answer, at: now())
     }
 
-    /// A new challenge and its answer; there is nothing to keep between the two.
+    /// Verifies a code with a new challenge, so that nothing has to be stored in between.
     func verify(
         _ factor: SecondFactor.ID, _ code: Secret, as bearer: Secret
     ) async throws(SupabaseAuthFailure) -> SupabaseGrant {
@@ -107,7 +107,7 @@ extension SupabaseAuthService {
         return try SupabaseGrant(session: answer, at: now())
     }
 
-    /// Names a factor among the person's own data, for the service names factors only before they are proved.
+    /// Stores a factor's name in the user's own data, since the service names factors only until they are verified.
     func name(
         factor: SecondFactor.ID, _ name: String, of grant: inout SupabaseGrant
     ) async throws(SupabaseAuthFailure) {
@@ -120,7 +120,7 @@ extension SupabaseAuthService {
         if let user = AuthUser(supabase: user), user.id == grant.user.id { grant.user = user }
     }
 
-    /// What an address says in its query and, with failures always, in its fragment.
+    /// The items of an address, from its query and, always for failures, from its fragment.
     private static func items(
         of address: URL, for expected: URL? = nil
     ) throws(SupabaseAuthFailure) -> [String: String] {

@@ -2,27 +2,27 @@ import Switchyard
 import SwitchyardBytes
 import Synchronization
 
-/// Tells whoever watches that there may be something new: because this client has written, or because the database says so
-/// on a channel.
+/// Notifies watchers of possible changes, either because this client has written or because the database has announced them on
+/// a channel.
 ///
-/// A hint is no more than that. It may come without need, twice, late or not at all, so whoever takes one looks for himself,
-/// and looks now and then without any.
+/// Hints are unreliable: they may be needless, repeated, late or missing. So watchers fetch the changes themselves, and also
+/// check now and then without a hint.
 final class ChangeHints: Sendable {
     enum Hint: Sendable, Hashable {
-        /// By this client.
+        /// A write by this client.
         case written
-        /// By anybody; with the transaction, if that is known.
+        /// A write by any client; with the transaction, if that is known.
         case told(transaction: UInt64?)
-        /// From now on a channel tells everything; what happened before may be missing.
+        /// From now on, a channel announces all changes. Earlier ones may have been missed.
         case confirmed
-        /// A channel does not tell everything any more.
+        /// A channel no longer announces all changes.
         case lost
     }
 
     private struct Topic {
         let task: Task<Void, Never>
         var isConfirmed = false
-        /// In a row.
+        /// The number of consecutive refusals.
         var refusals = 0
     }
 
@@ -30,7 +30,7 @@ final class ChangeHints: Sendable {
         var topics: [HintTopic: Topic] = [:]
         var wanted: Set<HintTopic> = []
         var cleaning: Task<Void, Never>?
-        /// Since the channels were joined again for having told nothing.
+        /// Measures the time since the channels were last joined again because of a missed change.
         var sinceRejoin: Stopwatch?
     }
 
@@ -42,18 +42,18 @@ final class ChangeHints: Sendable {
     private let hasNoticed = Atomic(false)
     private let listeners = Broadcast<@Sendable (Hint) -> Void>()
 
-    /// How long a channel is kept for which there is no use at the moment; whoever comes back finds it joined.
+    /// How long an unused channel is kept, so that a returning watcher finds it joined.
     private static let linger = Duration.seconds(20)
-    /// After how long a channel that was refused is tried again: each refusal holds up all other channels for some seconds.
+    /// The delay before a refused channel is retried: each refusal blocks all other channels for some seconds.
     private static let retry = Duration.seconds(60)
     private static let longestRetry = Duration.seconds(600)
-    /// How often the channels are joined again at most, for having told nothing.
+    /// The minimum time between joins because of missed changes.
     private static let rejoinPause = Duration.seconds(30)
 
     /// - Parameters:
-    ///   - realtime: Without it nothing is told but this client's own writes.
-    ///   - endsWithSession: Whether nobody can sign in again, so that it is no news when tokens are not taken any more.
-    ///   - notice: Told, once, of a channel that will not come by itself.
+    ///   - realtime: The realtime connection; without it, only this client's own writes are announced.
+    ///   - endsWithSession: Whether nobody can sign in again, so that refused tokens are not worth a notice.
+    ///   - notice: Called once for a channel that cannot be joined without help.
     init(
         _ realtime: RealtimeSocket? = nil, clock: any Clock<Duration> = ContinuousClock(),
         endsWithSession: Bool = false, notice: @escaping @Sendable (String) -> Void = { _ in }
@@ -66,20 +66,20 @@ final class ChangeHints: Sendable {
 
     deinit { close() }
 
-    /// Whether everything that is wanted is told, as far as the service can promise that.
+    /// Whether all wanted changes are announced, as far as the service can guarantee it.
     var isComplete: Bool {
         state.withLock { state in
             !state.wanted.isEmpty && state.wanted.allSatisfy { state.topics[$0]?.isConfirmed == true }
         }
     }
 
-    /// Says that this client has written.
+    /// Announces a write by this client.
     func give() { tell(.written) }
 
-    /// - Returns: What ends it.
+    /// - Returns: A closure that removes the listener.
     func listen(_ listener: @escaping @Sendable (Hint) -> Void) -> @Sendable () -> Void { listeners.add(listener) }
 
-    /// What shall be told about from now on. Channels of what is not wanted any more are left after a while.
+    /// Sets the topics to follow. Channels no longer wanted are left after a while.
     func follow(_ wanted: Set<HintTopic>) {
         guard let realtime else { return }
         state.withLock { state in
@@ -121,9 +121,9 @@ final class ChangeHints: Sendable {
         }
     }
 
-    /// Until the channel is over.
+    /// Listens until the channel ends.
     ///
-    /// - Returns: Why, where the server has said so.
+    /// - Returns: The reason, if the server has given one.
     private static func listen(
         to topic: HintTopic, on realtime: RealtimeSocket, _ tell: (RealtimeEvent) -> Void
     ) async -> RealtimeFailure? {
@@ -141,10 +141,10 @@ final class ChangeHints: Sendable {
         }
     }
 
-    /// - Returns: When to try again. Whoever watches looks often enough meanwhile.
+    /// - Returns: When to try again. Watchers check often enough meanwhile.
     private func ended(_ topic: HintTopic, _ failure: RealtimeFailure?) -> Duration {
         heard(.interrupted, on: topic)
-        // A topic in use is one that is being left.
+        // The topic is in use while its earlier channel is being left.
         if failure?.kind == .topicInUse { return .seconds(1) }
         if let failure { refused(failure, topic) }
         let refusals = state.withLock { state in
@@ -154,7 +154,7 @@ final class ChangeHints: Sendable {
         return min(Self.retry * (1 << min(refusals - 1, 10)), Self.longestRetry)
     }
 
-    /// Something was found that should have been told, and was not. Joins the channels again, unless that was done just now.
+    /// Joins the channels again after an unannounced change, unless that was done recently.
     ///
     /// - Returns: Whether they are joined again.
     func rejoin() -> Bool {
@@ -168,7 +168,7 @@ final class ChangeHints: Sendable {
         return isDue
     }
 
-    /// People wonder why changes are late: live queries look by themselves meanwhile.
+    /// Reports why changes may arrive late; live queries check without hints meanwhile.
     private func refused(_ failure: RealtimeFailure, _ topic: HintTopic) {
         let mayPass: Set<RealtimeFailure.Kind> = [.closed, .unavailable, .unanswered]
         if endsWithSession, failure.kind == .unauthenticated { return }

@@ -2,7 +2,7 @@ import Switchyard
 import SwitchyardBytes
 import SwitchyardSync
 
-/// A channel on which the database says that something was written, and where.
+/// A channel on which the database announces writes and their location.
 struct HintTopic: Hashable, Sendable {
     let name: String
     let configuration: RealtimeConfiguration
@@ -15,21 +15,21 @@ struct HintTopic: Hashable, Sendable {
     /// The documents of a collection.
     static func documents(in collection: CollectionPath) -> HintTopic { documents(collection.rawValue) }
 
-    /// The documents of all collections of a name.
+    /// The documents of all collections with a name.
     static func documents(inGroup id: String) -> HintTopic { documents("*/\(id)") }
 
     private static func documents(_ place: String) -> HintTopic {
         HintTopic("documents:\(place)", RealtimeConfiguration(isPrivate: true, awaitsDatabase: true))
     }
 
-    /// All rows of a table: a filter would keep back those that leave it, and most deletions.
+    /// All rows of a table: a filter would hide rows that stop matching it, and most deletions.
     static func rows(of table: String, in schema: String) -> HintTopic {
         HintTopic(
             "rows:\(schema).\(table)",
             RealtimeConfiguration(changes: [RealtimeConfiguration.Binding(schema: schema, table: table)]))
     }
 
-    /// The transaction that a broadcast is about; `nil` if it does not say.
+    /// The transaction of a broadcast; `nil` if it contains none.
     static func transaction(of broadcast: RealtimeBroadcast) -> UInt64? {
         guard case .json(let payload) = broadcast.content else { return nil }
         return payload["transaction"]?.string.flatMap { UInt64($0) }
@@ -37,7 +37,7 @@ struct HintTopic: Hashable, Sendable {
 }
 
 extension WatchTarget {
-    /// Where changes of documents in the document table are announced.
+    /// The topic that announces changes of documents in the document table.
     var documentTopic: HintTopic {
         switch self {
         case .document(let path): .documents(in: path.collection)

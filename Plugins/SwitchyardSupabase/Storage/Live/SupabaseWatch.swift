@@ -4,43 +4,43 @@ import SwitchyardProviderHTTP
 import SwitchyardSync
 import Synchronization
 
-/// The stream of changes of one client. All its targets are looked at together, as of one moment: when there is a hint,
-/// when a target is added, and every now and then.
+/// The stream of changes of one client. It checks all targets together, as of one moment: when there is a hint, when a target
+/// is added, and at intervals.
 ///
-/// First the channels are joined, then the database is asked, and asked again when the channels are confirmed: so nothing
-/// falls between. Each question goes back to the oldest transaction that was under way when the last was answered, so
-/// what committed late is seen, and what comes twice is known by its version.
+/// It joins the channels, queries the database, and queries again once the channels are confirmed, so that no change is missed.
+/// Each query goes back to the oldest transaction that was open at the last answer, so that late commits are seen. Repeated
+/// changes are recognized by their version.
 final class SupabaseWatch: WatchConnection {
-    /// How often to look without a hint.
+    /// How often to check without a hint.
     struct Pace: Sendable {
-        /// While there are no hints, or not from everybody.
+        /// The interval while there are no hints, or not from all channels.
         var alone = Duration.seconds(1)
-        /// At most, while hints come from everybody; reached little by little.
+        /// The maximum interval while all channels give hints; it is reached gradually.
         var hinted = Duration.seconds(30)
-        /// How much later than a change its hint may come.
+        /// How much later than a change its hint may arrive.
         var grace = Duration.seconds(5)
-        /// How often results are counted: see ``WatchedChanges/inquiry(recounts:)``.
+        /// How often results are counted; see ``WatchedChanges/inquiry(recounts:)``.
         var count = Duration.seconds(30)
     }
 
     private struct State {
         var changes: WatchedChanges
-        /// Something calls for a look, whatever has been seen.
+        /// Whether to check regardless of what has been seen.
         var mustLook = false
-        /// It is time for a look, though nothing calls for one.
+        /// Whether the interval has passed.
         var isTime = false
         var wantsCount = false
-        /// The newest transaction that was told of.
+        /// The newest announced transaction.
         var told: UInt64?
         var timer: Task<Void, Never>?
         var looking: Task<Void, Never>?
         var sinceCount = Duration.zero
-        /// How many hints have come from others.
+        /// The number of hints received from others.
         var heard = 0
-        /// Waits for the hint to a change that was found without one.
+        /// Waits for the hint for a change that was found without one.
         var doubt: Task<Void, Never>?
 
-        /// - Returns: Why to look now, if there is a reason.
+        /// - Returns: The reason to check now, if there is one.
         mutating func takeNeed() -> Need? {
             defer { (mustLook, isTime, told) = (false, false, nil) }
             if mustLook || told.map({ changes.mayBeNew($0) }) == true { return .called }
@@ -57,13 +57,13 @@ final class SupabaseWatch: WatchConnection {
     private let wake = StreamBuffer<Void, Never>(.newest)
     private let hints: ChangeHints
     private let hearing = Mutex<Once?>(nil)
-    /// Whose stream it is: in the moment in which somebody else signs in, it must not show what they may see.
+    /// The user of the stream: when another user signs in, it must not show what that user may see.
     private let reader: CallOwner
     private let pace: Pace
     private let clock: any Clock<Duration>
     private let observer: any InfrastructureObserver
 
-    /// Which function looks: the one for documents alone, or the one that also knows tables.
+    /// The function to call: one handles documents only, the other also tables.
     private let function: String
 
     init(
@@ -92,7 +92,7 @@ final class SupabaseWatch: WatchConnection {
     deinit { close() }
 
     func send(_ request: WatchRequest) {
-        // Under the lock, so that the answer to a request stands behind what was told before.
+        // Under the lock, so that the answer to a request follows earlier events.
         let topics = state.withLock { state in
             for event in state.changes.take(request) { events.yield(event) }
             state.mustLook = true
@@ -115,7 +115,7 @@ final class SupabaseWatch: WatchConnection {
         events.finish(.success(()))
     }
 
-    // MARK: When to look
+    // MARK: When to check
 
     private func take(_ hint: ChangeHints.Hint) {
         switch hint {
@@ -131,7 +131,7 @@ final class SupabaseWatch: WatchConnection {
         wake.yield(())
     }
 
-    /// Looks soon at first, also after a confirmation: the first one of a project may come a moment too early.
+    /// Checks soon at first, even after a confirmation: the first one of a project may come a moment too early.
     private func restartTimer() {
         let timer = Task { [weak self, pace, clock, hints] in
             var pause = pace.alone
@@ -158,9 +158,9 @@ final class SupabaseWatch: WatchConnection {
         return wake.yield(())
     }
 
-    // MARK: Looking
+    // MARK: Checking
 
-    /// - Returns: Whether to go on.
+    /// - Returns: Whether to continue.
     private func look(_ service: PostgRESTService) async -> Bool {
         let isComplete = hints.isComplete
         let question = state.withLock { state -> (need: Need, inquiry: WatchedChanges.Inquiry, heard: Int)? in
@@ -184,8 +184,8 @@ final class SupabaseWatch: WatchConnection {
         }
     }
 
-    /// A change was found that no hint has told of, though everything is told, as far as the service says. If none comes
-    /// after it, the channels are deaf.
+    /// Handles a change without a hint, although the service claims to announce everything. If no hint follows, the channels
+    /// have stopped working.
     private func doubt(_ heard: Int) {
         state.withLock { state in
             guard state.doubt == nil, state.heard == heard else { return }
@@ -215,11 +215,11 @@ final class SupabaseWatch: WatchConnection {
                         "Supabase Realtime did not announce a change, so its channels were joined again."))))
     }
 
-    /// What came of a question: whether somebody has changed something, and the single targets that took too long while
-    /// others did not.
+    /// The outcome of a query: whether another client has changed something, and the targets that timed out while others did
+    /// not.
     private typealias Outcome = (hasChanged: Bool, late: [(WatchedChanges.Inquiry, StorageError)])
 
-    /// Asks about all targets at once, and where that takes the database too long, about one half after the other.
+    /// Queries all targets at once, or one half after the other if that takes too long.
     private func ask(
         _ inquiry: WatchedChanges.Inquiry, _ service: PostgRESTService
     ) async throws(StorageError) -> Outcome {
@@ -245,7 +245,7 @@ final class SupabaseWatch: WatchConnection {
         return (try result.get(), [])
     }
 
-    /// Where both halves take too long the database is busy with other things, and what is asked is not to blame.
+    /// If both halves take too long, the database is busy, and the queries are not the cause.
     private func ask(
         _ first: WatchedChanges.Inquiry, _ second: WatchedChanges.Inquiry, _ service: PostgRESTService
     ) async throws(StorageError) -> Outcome {
@@ -267,7 +267,7 @@ final class SupabaseWatch: WatchConnection {
 }
 
 extension WatchEvent {
-    /// Whether it tells of a document that was written or deleted.
+    /// Whether it reports a written or deleted document.
     fileprivate var isChange: Bool {
         switch self {
         case .changed, .deleted, .left: true

@@ -2,44 +2,44 @@ import Switchyard
 import SwitchyardBytes
 import SwitchyardSync
 
-/// Turns the database's answers about what changed into what the engine understands. Pure: requests and answers in, events out.
+/// Converts the database's answers about changes into the engine's events. Pure: takes requests and answers, returns events.
 struct WatchedChanges {
     fileprivate struct Target {
         let watched: TargetRequest
-        /// In a table of the project's own; `nil` in the document table.
+        /// The location in a table of the project; `nil` for the document table.
         let place: SupabaseTables.Place?
-        /// Tells this one from an earlier one of the same ID.
+        /// Distinguishes this target from an earlier one with the same ID.
         let generation: Int
         var token: String?
-        /// All transactions below it were seen by the last look at this target; 0 when nothing is known.
+        /// The last check of this target has seen all transactions below this one; 0 if nothing is known.
         var seenBelow: UInt64 = 0
-        /// Whether the server shall count the results: once after a resume, to find out what was missed.
+        /// Whether the server counts the results, once after a resume, to find missed changes.
         var wantsCount: Bool
         var isNew = true
-        /// Of targets that are always told whole: what was told, and in which version.
+        /// For targets that are always reported in full: the reported documents and their versions.
         var told: [StoragePath: String] = [:]
     }
 
     private let tables: SupabaseTables
-    /// Whose rights the answers show: others are shown other documents, so a state of theirs is no place to go on from.
+    /// The user whose rights the answers reflect. Others see other documents, so their state cannot be resumed.
     private let reader: AuthUser.ID
     private var targets: [Int: Target] = [:]
     private var generations = 0
     private var lastReadTime = Timestamp.never
 
-    /// - Parameter reader: Empty for requests with a key alone.
+    /// - Parameter reader: Empty for requests with only a key.
     init(_ tables: SupabaseTables = .none, reader: AuthUser.ID = "") {
         self.tables = tables
         self.reader = reader
     }
 
-    /// A question to the database: about which targets, and in which words.
+    /// A query to the database about some targets.
     struct Inquiry: Sendable {
         fileprivate let generations: [Int: Int]
         fileprivate let targets: [JSON]
         var json: JSON { .array(targets) }
 
-        /// Two that ask for a part each; `nil` where there is but one target.
+        /// Two queries for one half each; `nil` for a single target.
         var halves: (Inquiry, Inquiry)? {
             guard targets.count > 1 else { return nil }
             return (
@@ -49,7 +49,7 @@ struct WatchedChanges {
         }
     }
 
-    /// What became of those targets that an inquiry was about: each of them is over.
+    /// Removes the targets of a failed inquiry.
     mutating func fail(_ inquiry: Inquiry, _ cause: StorageError) -> [WatchEvent] {
         inquiry.targets.compactMap { $0["id"]?.int }.compactMap { id in
             guard targets[id]?.generation == inquiry.generations[id] else { return nil }
@@ -68,7 +68,7 @@ struct WatchedChanges {
                 return [.removed([watched.id], cause: error)]
             }
             generations += 1
-            // What a table says of its state means something only to whoever has that state at hand.
+            // A table's state is meaningful only to a client that still has that state.
             let token = place == nil ? serverToken(of: watched.resumeToken) : nil
             targets[watched.id] = Target(
                 watched: watched, place: place, generation: generations, token: token, wantsCount: token != nil)
@@ -79,35 +79,34 @@ struct WatchedChanges {
         }
     }
 
-    /// What the engine keeps of where a listener is.
+    /// The token with which the engine resumes a listener.
     private func resumeToken(_ token: String) -> [UInt8] { Array("\(reader)|\(token)".utf8) }
 
-    /// - Returns: `nil` for what was no state of this reader's.
+    /// - Returns: `nil` if the token is not from this reader.
     private func serverToken(of resumeToken: [UInt8]) -> String? {
         guard let mark = resumeToken.lastIndex(of: UInt8(ascii: "|")), resumeToken[..<mark].elementsEqual(reader.utf8)
         else { return nil }
         return String(decoding: resumeToken[(mark + 1)...], as: UTF8.self)
     }
 
-    /// The oldest transaction that may be new after a look. A token names the database's epoch before it: another database,
-    /// as after one was restored, counts anew.
+    /// The oldest transaction that may be new after a check. A token begins with the database's epoch, since another database,
+    /// such as a restored one, counts separately.
     private static func oldest(in token: String) -> UInt64 {
         let parts = token.split(separator: ":")
         return parts.count == 2 ? UInt64(parts[1]) ?? 0 : 0
     }
 
-    /// Whether what a transaction has left may not have been told yet to one of the targets, which are not always looked at
-    /// together.
+    /// Whether the results of a transaction may be new to one of the targets, which are not always checked together.
     func mayBeNew(_ transaction: UInt64) -> Bool { targets.values.contains { transaction >= $0.seenBelow } }
 
-    /// Where the documents are announced that are watched.
+    /// The topics that announce changes of the watched documents.
     var topics: Set<HintTopic> {
         Set(targets.values.map { $0.place?.table.topic ?? $0.watched.target.documentTopic })
     }
 
-    /// - Parameter recounts: Whether all results are to be counted, to find what no hint and no version could tell: that a
-    ///   document has gone out of the user's sight.
-    /// - Returns: `nil` when there is nothing to ask.
+    /// - Parameter recounts: Whether to count all results, to find documents that the user may no longer see, which neither
+    ///   hints nor versions reveal.
+    /// - Returns: `nil` if there are no targets.
     mutating func inquiry(recounts: Bool) -> Inquiry? {
         guard !targets.isEmpty else { return nil }
         if recounts { for id in targets.keys where targets[id]?.place == nil { targets[id]?.wantsCount = true } }
@@ -130,7 +129,7 @@ struct WatchedChanges {
         return Inquiry(generations: targets.mapValues(\.generation), targets: list)
     }
 
-    /// What an answer means for those targets that are still the ones it is about.
+    /// The events for an answer, about the targets that have not been replaced since.
     mutating func take(_ answer: JSON, to inquiry: Inquiry) throws(StorageError) -> [WatchEvent] {
         guard let token = answer["token"]?.string, let list = answer["targets"]?.array,
             let readTime = Timestamp(postgres: answer["readTime"])
@@ -156,7 +155,7 @@ struct WatchedChanges {
             asked.insert(id)
         }
         guard !events.isEmpty else { return [] }
-        // A snapshot's token is that of every target, so it is none where some were not looked at.
+        // A snapshot's token applies to all targets, so it is empty if some were not checked.
         let isAboutAll = targets.keys.allSatisfy { asked.contains($0) }
         if !isAboutAll, !asked.isEmpty { events.append(.token(asked.sorted(), token: resumeToken(token))) }
         events.append(.snapshot(version: lastReadTime, token: isAboutAll ? resumeToken(token) : []))
@@ -178,7 +177,7 @@ struct WatchedChanges {
 
         let isWhole = answer["reset"] == true
         if isWhole {
-            // All of it, because it is new, because it has a limit, or because its token is too old.
+            // All results: because the target is new, has a limit, or its token is too old.
             if target.isNew || !target.isAlwaysWhole {
                 events.append(.reset([id]))
                 target.told = [:]
@@ -192,7 +191,8 @@ struct WatchedChanges {
             if case .document(let path) = target.watched.target, versions[path] == nil,
                 target.isNew || target.told[path] != nil
             {
-                // Without knowing when, it is missing as of now, unless something is being written that may be it.
+                // Without a deletion time, the document is missing as of now, unless a transaction in progress may be writing
+                // it.
                 let time = Timestamp(postgres: answer["gone"]?[path.rawValue])
                 let version = time ?? (isSettled ? lastReadTime : .never)
                 events.append(.deleted(path, version: version, removedFrom: [id]))
@@ -220,14 +220,14 @@ struct WatchedChanges {
         if isWhole { target.wantsCount = false }
         if target.isNew { events.append(.current([id], token: resumeToken(token))) }
         target.isNew = false
-        // What a table says of its state is about that one target.
+        // A table's state applies to this target only.
         target.token = answer["digest"]?.string ?? token
         return events
     }
 }
 
 extension WatchedChanges.Target {
-    /// Whether the database tells all of it each time: then what to tell the engine is found by comparing.
+    /// Whether the database always returns all results, so that events are found by comparing.
     fileprivate var isAlwaysWhole: Bool {
         if place != nil { return true }
         return switch watched.target {

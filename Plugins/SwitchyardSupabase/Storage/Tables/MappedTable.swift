@@ -1,7 +1,7 @@
 import Switchyard
 import SwitchyardBytes
 
-/// A mapping that was looked through, ready to be asked.
+/// A validated table mapping, prepared for lookups.
 struct MappedTable: Hashable, Sendable {
     /// A segment of the collection's path.
     private enum Segment: Hashable, Sendable {
@@ -11,7 +11,7 @@ struct MappedTable: Hashable, Sendable {
 
     let mapping: SupabaseTableMapping
     private let segments: [Segment]
-    /// How the functions in the database want it described.
+    /// The description that the database's functions expect.
     let json: JSON
 
     init(_ mapping: SupabaseTableMapping) throws(InfrastructureError) {
@@ -60,12 +60,12 @@ struct MappedTable: Hashable, Sendable {
         return .object(object)
     }
 
-    /// The last segment: by which a group of collections is known.
+    /// The last segment, which identifies a group of collections.
     var id: String { if case .name(let name)? = segments.last { name } else { "" } }
 
     var topic: HintTopic { .rows(of: mapping.table, in: mapping.schema) }
 
-    /// The values of the parents' columns, if the collection is one of this table.
+    /// The values of the parents' columns, if the collection belongs to this table.
     func parents(of collection: CollectionPath) -> [String]? {
         let parts = collection.segments
         guard parts.count == segments.count else { return nil }
@@ -79,7 +79,7 @@ struct MappedTable: Hashable, Sendable {
         return values
     }
 
-    /// Whether collections of this table lie below the document, at any depth, or directly.
+    /// Whether collections of this table are below the document, either directly or at any depth.
     func isBelow(_ document: StoragePath?, directly: Bool) -> Bool {
         let parts = document?.segments ?? []
         guard parts.count < segments.count, !directly || parts.count == segments.count - 1 else { return false }

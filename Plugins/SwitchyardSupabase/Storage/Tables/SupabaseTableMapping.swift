@@ -1,38 +1,38 @@
-/// A table of the project's own, shown as a collection: its rows are the documents, its columns their fields.
+/// A table of your own, shown as a collection: its rows are the documents, its columns their fields.
 ///
 /// ```swift
 /// var todos = SupabaseTableMapping(collection: "lists/{list_id}/todos", table: "todos", columns: ["title", "done", "due"])
 /// todos.updatedColumn = "updated_at"
 /// ```
 ///
-/// The table's own grants and policies decide who may read and write; the functions that this module ships run with the
-/// caller's rights. Batches and transactions are atomic, also together with documents of the document table.
+/// The table's own grants and policies decide who may read and write; the functions of this module run with the caller's
+/// rights. Batches and transactions are atomic, also together with documents of the document table.
 ///
-/// A field has the type of its column: `bool`, whole numbers, `float` and `numeric` as doubles, `timestamp` and
-/// `timestamptz` as times, `bytea` as bytes, arrays, `json` and `jsonb` as anything; every other type is a string in the
-/// database's own spelling, such as of a UUID. A null and a missing field are the same. What a column cannot hold, and a
-/// field without a column, is refused with `.invalidArgument`, naming both.
+/// A field has the type of its column: `bool`, integers, `float` and `numeric` as doubles, `timestamp` and `timestamptz` as
+/// times, `bytea` as bytes, arrays, `json` and `jsonb` as any value. All other types are strings in the database's format, such
+/// as UUIDs. A null is the same as a missing field. A value that a column cannot hold, and a field without a column, are
+/// refused with `.invalidArgument`, which names field and column.
 public struct SupabaseTableMapping: Sendable, Hashable, Codable {
-    /// The collection's path, with the column that holds a parent's ID in braces: `lists/{list_id}/todos`.
+    /// The collection's path, with the columns for parents' IDs in braces: `lists/{list_id}/todos`.
     public var collection: String
-    /// The database must have been told that documents may be in it; of `public` it has been.
+    /// The table's schema. It must be enabled for documents in the database; `public` is.
     public var schema = "public"
     public var table: String
-    /// Whose value is the document's ID: text, or anything that has a spelling without a slash.
+    /// The column for the document's ID: text, or any type whose text form has no slash.
     public var idColumn = "id"
-    /// Columns by the names of their fields.
+    /// The columns by field name.
     public var fields: [String: String]
-    /// When a row was made; without it that is not known.
+    /// The column for a row's creation time; without it, that time is unknown.
     public var createdColumn: String?
-    /// When a row was last written, to the microsecond: a document's version. Commits set it; other writers must as well,
-    /// best by a trigger. Without it there are no preconditions on versions, and no transactions
-    /// that read rows.
+    /// The column for the time of a row's last change, in microseconds: the document's version. Commits set it, and other
+    /// writers must set it as well, ideally with a trigger. Without it, there are no preconditions on versions, and no
+    /// transactions that read rows.
     public var updatedColumn: String?
 
     /// - Parameters:
-    ///   - collection: The collection as which the table is seen.
+    ///   - collection: The collection that shows the table.
     ///   - table: The table's name.
-    ///   - fields: Columns by the names of their fields.
+    ///   - fields: The columns by field name.
     public init(collection: String, table: String, fields: [String: String]) {
         self.collection = collection
         self.table = table
@@ -40,9 +40,9 @@ public struct SupabaseTableMapping: Sendable, Hashable, Codable {
     }
 
     /// - Parameters:
-    ///   - collection: The collection as which the table is seen.
+    ///   - collection: The collection that shows the table.
     ///   - table: The table's name.
-    ///   - columns: Fields that are called like their columns.
+    ///   - columns: The fields, named like their columns.
     public init(collection: String, table: String, columns: [String]) {
         self.init(
             collection: collection, table: table, fields: Dictionary(columns.map { ($0, $0) }) { first, _ in first })

@@ -2,15 +2,15 @@ import Switchyard
 import SwitchyardBytes
 import SwitchyardSync
 
-/// Which collections are tables of the project's own; all others are in the document table, if that is used.
+/// Maps collections to tables of the project; all others are in the document table, if that is used.
 struct SupabaseTables: Sendable {
-    /// A collection in a table, or all collections of one.
+    /// A collection in a table, or all collections of a table.
     struct Place: Hashable, Sendable {
         let table: MappedTable
         /// `nil` for all.
         let parents: [String]?
 
-        /// What calls say of it.
+        /// The description for calls.
         var json: JSONObject {
             var object: JSONObject = ["table": table.json]
             if let parents { object["parents"] = .array(parents.map { .string($0) }) }
@@ -19,7 +19,7 @@ struct SupabaseTables: Sendable {
     }
 
     private let tables: [MappedTable]
-    /// Whether collections that are no tables exist.
+    /// Whether collections without a table exist.
     let usesDocuments: Bool
 
     static let none = SupabaseTables()
@@ -29,7 +29,7 @@ struct SupabaseTables: Sendable {
         usesDocuments = true
     }
 
-    /// - Throws: `.invalidConfiguration`, naming the mapping that cannot be.
+    /// - Throws: `.invalidConfiguration`, naming the invalid mapping.
     init(_ mappings: [SupabaseTableMapping], usesDocuments: Bool = true) throws(InfrastructureError) {
         var tables: [MappedTable] = []
         for mapping in mappings { tables.append(try MappedTable(mapping)) }
@@ -53,7 +53,7 @@ struct SupabaseTables: Sendable {
         return capabilities
     }
 
-    /// Where a collection is; `nil` in the document table.
+    /// The table of a collection; `nil` for the document table.
     func place(of collection: CollectionPath) throws(StorageError) -> Place? {
         for table in tables {
             if let parents = table.parents(of: collection) { return Place(table: table, parents: parents) }
@@ -86,7 +86,7 @@ struct SupabaseTables: Sendable {
         }
     }
 
-    /// - Throws: `.unsupported` where a table's rows lie below the document: nobody knows which tables those are below.
+    /// - Throws: `.unsupported` if a table's rows are below the document, since the actual parents are unknown.
     func check(below document: StoragePath?, directly: Bool, for operation: String) throws(StorageError) {
         guard usesDocuments, !tables.contains(where: { $0.isBelow(document, directly: directly) }) else {
             throw .unsupported(operation, by: .supabase, instead: "Tables are mapped there; name their collections.")

@@ -2,9 +2,9 @@ import Switchyard
 import SwitchyardBytes
 import SwitchyardSync
 
-/// What the reading functions answer.
+/// The answers of the reading functions.
 extension DocumentSnapshot {
-    /// - Returns: `nil` for a row that has come into the table by another way, under a name that no document can have.
+    /// - Returns: `nil` for a row that was added another way, with a name that no document can have.
     init?(postgres json: JSON) throws(StorageError) {
         guard let text = json["path"]?.string, let data = json["data"]?.object,
             let created = Timestamp(postgres: json["created"]), let updated = Timestamp(postgres: json["updated"])
@@ -15,7 +15,7 @@ extension DocumentSnapshot {
 }
 
 extension FetchedDocuments {
-    /// - Parameter isReversed: Whether the answer's order is the opposite of the one asked for.
+    /// - Parameter isReversed: Whether the answer's order is the reverse of the requested one.
     init(postgres json: JSON, isReversed: Bool = false) throws(StorageError) {
         guard let list = json["documents"]?.array, let readTime = Timestamp(postgres: json["readTime"]) else {
             throw .unreadableAnswer
@@ -41,7 +41,7 @@ extension Timestamp {
 }
 
 extension StorageError {
-    /// Something between here and the database has answered: what it was asked for may have happened all the same.
+    /// A proxy has answered, so the call may still have been carried out.
     static var unreadableAnswer: StorageError {
         StorageError(.unavailable, "The database's response could not be read.", isRetryable: true)
     }

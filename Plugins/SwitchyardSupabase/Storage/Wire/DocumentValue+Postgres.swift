@@ -2,7 +2,7 @@ import Foundation
 import Switchyard
 import SwitchyardBytes
 
-/// Values as they stand in a `jsonb` column; the SQL that this module ships says how.
+/// Values in a `jsonb` column; see the SQL of this module for the format.
 extension DocumentValue {
     var postgres: JSON {
         switch self {
@@ -33,8 +33,8 @@ extension DocumentValue {
         }
     }
 
-    /// Anything is a value: a tag that this version does not write is read as the map that it stands in, so that what
-    /// somebody else has put there spoils nothing else.
+    /// Every JSON is a value: an unknown tag is read as the map that contains it, so that foreign data does not break anything
+    /// else.
     init(postgres json: JSON) {
         switch json {
         case .null: self = .null
@@ -53,7 +53,7 @@ extension DocumentValue {
         }
     }
 
-    /// - Returns: `nil` for something that this module has not written.
+    /// - Returns: `nil` for a tag that this module does not write.
     private init?(tag: String, _ value: JSON) {
         switch tag {
         case "$num":
@@ -97,12 +97,12 @@ extension DocumentData {
         self.init(unsorted: object.members.map { Entry(name: $0.key, value: DocumentValue(postgres: $0.value)) })
     }
 
-    /// Whether this, written as it is, would be read as something else.
+    /// Whether this map, written unchanged, would be read as another value.
     fileprivate var isMistakable: Bool { count == 1 && names[0].hasPrefix("$") }
 }
 
 extension Timestamp {
-    /// With six digits, as the database keeps it.
+    /// With six digits, as in the database.
     var postgresText: String {
         RFC3339.format(RFC3339.Moment(seconds: seconds, nanoseconds: nanoseconds), fraction: .digits(6))
     }

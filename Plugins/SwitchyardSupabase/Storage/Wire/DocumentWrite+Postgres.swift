@@ -2,7 +2,7 @@ import Switchyard
 import SwitchyardBytes
 import SwitchyardSync
 
-/// Writes as the commit function takes them, and its answer.
+/// The format of writes for the commit function, and of its answer.
 extension DocumentWrite {
     var postgres: JSONObject {
         var object: JSONObject = ["path": .string(path.rawValue)]

@@ -1,11 +1,11 @@
 import Switchyard
 
-/// What is wrong with a set-up, as far as an answer shows it, with the next step.
+/// Explains setup problems that an answer reveals, and the next step.
 extension PostgRESTFailure {
     /// - Parameters:
-    ///   - isKeyOnly: Whether nobody was signed in, so that the key alone was refused.
-    ///   - address: The project's.
-    /// - Returns: `nil` where the service's own words do.
+    ///   - isKeyOnly: Whether nobody was signed in, so that only the key was refused.
+    ///   - address: The project's address.
+    /// - Returns: `nil` if the service's own text is good enough.
     func setUpWords(isKeyOnly: Bool, at address: String) -> String? {
         switch code {
         case nil where status == 401: return SetUpWords.refusedKey(at: address)
@@ -23,15 +23,15 @@ extension PostgRESTFailure {
     }
 }
 
-/// Sentences about a set-up that all of a project's services share.
+/// Messages about setup problems that all of a project's services share.
 enum SetUpWords {
-    /// Something answers, and it is no Supabase.
+    /// A server answers that is not Supabase.
     static func stranger(at address: String, status: Int, isPage: Bool) -> String {
         "“\(address)” answered with \(isPage ? "a web page" : "nothing that Supabase says") (HTTP \(status)). "
             + "Check that the url is the project's own, and that no proxy or sign-in page of the network is in between."
     }
 
-    /// The functions were there, and the database or the service before it lacks something of them now.
+    /// The functions existed before, but the database or the service now lacks a part of them.
     static func missingParts(_ words: String) -> String {
         "The database lacks something that this client's functions need (\(words)). If that does not pass, run "
             + "“switchyard supabase install”."

@@ -2,18 +2,18 @@ import Switchyard
 import SwitchyardBytes
 import SwitchyardWire
 
-/// What the data service answered instead of a result.
+/// An error answer of the data service.
 struct PostgRESTFailure: Error, Hashable, Sendable {
     let status: Int
-    /// The database's or the service's; `nil` for an answer that is neither's, such as a gateway's, and for one that says
-    /// nothing, as the service's does when it has lost the database: then what was asked for may have been done.
+    /// The code of the database or the service; `nil` for another server's answer, such as a gateway's, and for an answer
+    /// without one, which the service sends after losing the database. The call may then have been carried out.
     let code: String?
     let message: String
-    /// In a refused batch the place of the write.
+    /// For a refused batch, the index of the write.
     let details: String?
-    /// Whether it is a page for people, which the service never writes.
+    /// Whether it is a web page, which the service never sends.
     let isPage: Bool
-    /// What the time of the answer says of this device's clock, if that is wrong.
+    /// A remark if the answer's time shows that this device's clock is wrong.
     var clockRemark: String?
 
     init(status: Int, body: [UInt8]) {
@@ -30,8 +30,8 @@ struct PostgRESTFailure: Error, Hashable, Sendable {
         details = json?["details"]?.string
     }
 
-    /// Codes of other servers look otherwise, or stand in other bodies. A function of the project's own may answer with any
-    /// code, but in a body with all the members that the service's have.
+    /// Codes of other servers have another format or body. A function of the project may return any code, but its body has all
+    /// of the service's members.
     private static func code(in body: JSON) -> String? {
         guard let code = body["code"]?.string, !code.isEmpty, body["message"]?.string != nil else { return nil }
         let isState =
@@ -41,7 +41,7 @@ struct PostgRESTFailure: Error, Hashable, Sendable {
         return isState || code.hasPrefix("PGRST") || isWhole ? code : nil
     }
 
-    /// The message, without what the database quotes in it where a value is none of a column's type.
+    /// The message, without the value that the database quotes if it does not fit a column's type.
     var words: String {
         guard let code, ["22P02", "22003", "22007", "22008"].contains(code) else { return message }
         return message.split(separator: "\"", omittingEmptySubsequences: false).enumerated().map { index, part in
@@ -49,37 +49,37 @@ struct PostgRESTFailure: Error, Hashable, Sendable {
         }.joined()
     }
 
-    /// Whether the service knows no function of that name, or none with these arguments.
+    /// Whether the service knows no function with that name and these arguments.
     var isAboutMissingFunction: Bool { code == "PGRST202" || isAboutUnknownFunction }
 
-    /// Whether the database, or what the service knows of it, lacks what every call of the kind needs: it is being set up,
-    /// restored or changed, or the service has not taken in yet that it was.
+    /// Whether the database, or the service's schema cache, lacks something that every call needs: it is being set up, restored
+    /// or changed, or the service has not noticed the change yet.
     var isAboutMissingParts: Bool {
         if isAboutMissingFunction { return true }
         guard let code else { return false }
-        // Restored without its grants.
+        // The database was restored without its grants.
         if code == "42501", message.contains("function switchyard_") || message.contains("schema switchyard") {
             return true
         }
         return ["PGRST205", "PGRST125", "PGRST106", "42P01", "42P10", "3F000"].contains(code)
     }
 
-    /// The same code tells that an operator does not fit a column's type.
+    /// The same code means that an operator does not fit a column's type.
     var isAboutUnknownFunction: Bool { code == "42883" && message.contains("function") }
 
-    /// Whether the statement was stopped for taking too long.
+    /// Whether the statement was stopped by a timeout.
     var isAboutTime: Bool { code == "57014" }
 
     /// Whether a newer token could help.
     var isAboutToken: Bool { status == 401 && code?.hasPrefix("PGRST30") != false }
 }
 
-/// The one table from the data service's and the database's codes to ours.
+/// Maps the codes of the data service and the database to the portable codes.
 extension StorageError {
     /// - Parameters:
-    ///   - proof: What the refused call went along with.
-    ///   - issuer: Whose token that was.
-    ///   - address: The project's.
+    ///   - proof: The tokens of the refused call.
+    ///   - issuer: The issuer of the token.
+    ///   - address: The project's address.
     init(
         _ failure: PostgRESTFailure, asked proof: SupabaseTokens.Proof, issuer: InfrastructureProvider?,
         at address: String
@@ -114,7 +114,7 @@ extension StorageError {
         case "PGRST301", "PGRST302", "PGRST303": return (.unauthenticated, true)
         case "PGRST202", "PGRST205", "PGRST125", "PGRST126", "PGRST106", "42P01", "0A000": return (.unsupported, false)
         case "42883" where failure.isAboutUnknownFunction: return (.unsupported, false)
-        // A copy of the database that is only read, as for the time of a repair.
+        // A read-only copy of the database, for example during a repair.
         case "25006": return (.unavailable, true)
         case "PGRST000", "PGRST001", "PGRST002", "PGRST003", "57P01", "57P02", "57P03": return (.unavailable, true)
         case "40001", "40P01": return (.aborted, true)
@@ -122,7 +122,7 @@ extension StorageError {
         case "57014": return (.deadlineExceeded, true)
         default: break
         }
-        // Whoever asks is nobody that the database knows, whatever it calls that.
+        // The database does not know the caller, whatever the code.
         if failure.status == 401 { return (.unauthenticated, failure.code == nil) }
         if failure.code == nil { return meaning(ofStrange: failure.status) }
         if let code = failure.code {
@@ -131,7 +131,7 @@ extension StorageError {
             }
             switch code.prefix(2) {
             case "08": return (.unavailable, true)
-            // The service may not take the role that the token names.
+            // The service may not use the role in the token.
             case "28", "0L", "0P": return (.unauthenticated, false)
             case "22", "23", "42", "21": return (.invalidArgument, false)
             case "53", "54": return (.resourceExhausted, code.hasPrefix("53"))
@@ -143,18 +143,18 @@ extension StorageError {
         case 408, 504: return (.deadlineExceeded, true)
         case 413: return (.resourceExhausted, false)
         case 429: return (.resourceExhausted, true)
-        // The database's own word, such as a trigger's: it will not be another one later.
+        // The database's own refusal, such as a trigger's, will not change later.
         case 400..<500: return (.failedPrecondition, false)
         case 500...599: return (.internal, true)
         default: return (.unknown, false)
         }
     }
 
-    /// What is not the service's word about a call refuses nothing: another time, or elsewhere, the service will be asked.
+    /// An answer that is not the service's refuses nothing: the service itself may accept the call later.
     private static func meaning(ofStrange status: Int) -> (Code, Bool) {
         switch status {
         case 408, 504: (.deadlineExceeded, true)
-        // What is too large for whatever lies between will be so the next time.
+        // What is too large for a proxy remains so.
         case 413: (.resourceExhausted, false)
         case 429: (.resourceExhausted, true)
         default: (.unavailable, true)

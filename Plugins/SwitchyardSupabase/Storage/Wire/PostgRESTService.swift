@@ -8,12 +8,12 @@ import SwitchyardWire
 /// Calls of functions in a project's database.
 struct PostgRESTService: Sendable {
     let project: SupabaseProject
-    /// Whose token goes along.
+    /// The tokens of the calls.
     private(set) var tokens: SupabaseTokens
     let transport: any Transport
-    /// By which deadlines pass.
+    /// The clock for deadlines.
     var clock: any Clock<Duration> = ContinuousClock()
-    /// What functions must be there before any is called; `nil` to call without asking.
+    /// Checks that the functions exist before the first call; `nil` to skip the check.
     var gate: SchemaGate?
     var now: @Sendable () -> Timestamp = { Timestamp(Date()) }
 
@@ -23,9 +23,9 @@ struct PostgRESTService: Sendable {
 
     /// - Parameters:
     ///   - isIdempotent: Whether the call may be repeated if the connection broke.
-    ///   - isForQueue: Whether the call is made for a batch that waits; it goes on waiting where the database is not ready.
-    ///   - batch: The batch to be committed, which must not travel in another user's name.
-    ///   - reader: Whose rights the answer must show, and nobody else's; left out where anybody's will do.
+    ///   - isForQueue: Whether the call is made for a queued batch, which keeps waiting if the database is not ready.
+    ///   - batch: The batch to commit, which must not be sent in another user's name.
+    ///   - reader: The only user whose rights the answer may reflect; omitted if any user will do.
     func call(
         _ function: String, _ arguments: JSONObject, isIdempotent: Bool, isForQueue: Bool = false,
         for batch: OutgoingBatch? = nil, as reader: CallOwner? = nil
@@ -34,9 +34,9 @@ struct PostgRESTService: Sendable {
             try await gate?.pass(self)
         } catch {
             guard isForQueue || batch != nil else { throw error }
-            // Whatever was answered, it was not about the batch.
+            // The answer was not about the batch.
             guard error.underlying is SupabaseSchemaProblem else { throw error.asRefusal(false) }
-            // What somebody has written waits until the database is ready for it.
+            // Queued writes wait until the database is ready.
             throw StorageError(error.code, error.message, isRetryable: true, underlying: error.underlying)
         }
         do throws(StorageError) {
@@ -45,16 +45,16 @@ struct PostgRESTService: Sendable {
             guard isForQueue || batch != nil, let failure = error.underlying as? PostgRESTFailure,
                 failure.isAboutMissingParts
             else { throw error }
-            // It was there before: the service has not taken in yet what changed, or somebody is changing it.
+            // The functions existed before: the service has not noticed a change yet, or a change is in progress.
             gate?.close()
             throw StorageError(
                 .failedPrecondition, SetUpWords.missingParts(failure.words), isRetryable: true, underlying: failure)
         }
     }
 
-    /// Without asking first whether the database has the function.
+    /// Calls a function without checking whether it exists.
     ///
-    /// - Parameter schema: Where it is; `nil` for the first one that the project shows.
+    /// - Parameter schema: The function's schema; `nil` for the first one that the project exposes.
     func send(
         _ function: String, _ arguments: JSONObject, isIdempotent: Bool, in schema: String? = nil,
         for batch: OutgoingBatch? = nil, as reader: CallOwner? = nil
@@ -73,7 +73,7 @@ struct PostgRESTService: Sendable {
         }
     }
 
-    /// The same, for whoever reads the answer in another way.
+    /// The same, returning the unparsed answer.
     func answer(
         _ function: String, _ arguments: JSONObject, isIdempotent: Bool, in schema: String? = nil,
         for batch: OutgoingBatch? = nil, as reader: CallOwner? = nil
@@ -95,25 +95,25 @@ struct PostgRESTService: Sendable {
             failure.clockRemark = DeviceClock.remark(response.headers, now: now())
             guard failure.isAboutToken, tokens.canRefresh, refused == nil else {
                 if batch != nil, proof.user == nil, failure.code == "42501" {
-                    // It stays nobody's batch, whoever signs in.
+                    // The batch stays unauthenticated, even if someone signs in later.
                     throw StorageError(
                         .unauthorized, "Nobody is signed in, and the policies do not allow it (\(failure.words)).",
                         isRetryable: false, underlying: failure, isRefusal: true)
                 }
                 let error = StorageError(failure, asked: proof, issuer: tokens.issuer, at: project.address)
-                // Not even the new token is good.
+                // The new token was refused, too.
                 throw refused != nil && error.code == .unauthenticated ? error.asLasting() : error
             }
             refused = proof
         }
     }
 
-    /// The user in whose name calls are made now; none with a key alone.
+    /// The current user, in whose name calls are made; none with only a key.
     func reader() async throws(StorageError) -> CallOwner {
         CallOwner(try await proof(for: nil, as: nil, replacing: nil).user?.userID)
     }
 
-    /// This service for a series of calls in the name of the user who is signed in now. It fails once another user is.
+    /// This service for a series of calls of the current user. Calls fail once another user signs in.
     func bound() async throws(StorageError) -> PostgRESTService {
         var service = self
         service.tokens = tokens.bound(to: try await reader())
@@ -129,7 +129,7 @@ struct PostgRESTService: Sendable {
             proof = try await (owner.map { tokens.bound(to: $0) } ?? tokens).proof(replacing: refused)
         } catch {
             if error.isOtherUser, batch != nil || reader != nil {
-                // A batch waits for its own user; a stream begins anew in the next one's name.
+                // A batch waits for its own user; a stream is reopened for the next one.
                 let since = batch != nil ? "batch was written" : "stream began"
                 throw StorageError(
                     .unavailable, "Another user has signed in since the \(since).", underlying: error)

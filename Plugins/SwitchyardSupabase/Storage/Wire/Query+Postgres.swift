@@ -1,7 +1,7 @@
 import Switchyard
 import SwitchyardBytes
 
-/// Queries as the query functions take them.
+/// The format of queries for the query functions.
 extension Query {
     var postgres: JSON {
         var object: JSONObject = [:]
@@ -28,7 +28,7 @@ extension Query {
 }
 
 extension FieldPath {
-    /// Null is the document's own name.
+    /// Null stands for the document's ID.
     var postgres: JSON { isDocumentID ? .null : .array(components.map { .string($0) }) }
 }
 
@@ -52,7 +52,7 @@ extension Query.Cursor {
 }
 
 extension DocumentValue {
-    /// What a document's name is compared with: paths.
+    /// The paths with which a document's ID is compared.
     fileprivate var names: JSON {
         switch self {
         case .reference(let reference): .string(reference.path.rawValue)

@@ -2,16 +2,16 @@ import Switchyard
 import SwitchyardBytes
 import Synchronization
 
-/// Lets calls through once the database has said that it has what they need. It is asked at the first call, and by each
-/// further one until the answer is good.
+/// Checks that the database has what calls need. The check runs before the first call, and before each further call until it
+/// succeeds.
 final class SchemaGate: Sendable {
-    /// The version from which on everything is there that is called.
+    /// The schema version that has everything needed.
     private let needed: Int
     private let isOpen = Atomic(false)
 
     init(needed: Int) { self.needed = needed }
 
-    /// Has the next call ask again.
+    /// Makes the next call check again.
     func close() { isOpen.store(false, ordering: .relaxed) }
 
     func pass(_ service: PostgRESTService) async throws(StorageError) {
@@ -23,7 +23,7 @@ final class SchemaGate: Sendable {
             guard (error.underlying as? PostgRESTFailure)?.isAboutMissingFunction == true else { throw error }
             throw StorageError(.missing)
         }
-        // In the first version it was a number.
+        // In the first version, the answer was a number.
         guard let version = answer["version"]?.int64 ?? answer.int64 else { throw .unreadableAnswer }
         let serves = answer["serves"]?.int64 ?? 1
         if serves > DocumentSchema.version { throw StorageError(.tooNew(version: Int(version))) }

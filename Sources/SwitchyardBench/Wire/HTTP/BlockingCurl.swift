@@ -3,7 +3,7 @@
     import Dispatch
     import Foundation
 
-    /// A plain loop over libcurl's easy interface on one thread: what the asynchronous transport is measured against.
+    /// A plain loop with libcurl's easy interface on one thread: the baseline for the asynchronous transport.
     enum BlockingCurl {
         /// One handle, one connection, `count` requests.
         static func requests(_ url: String, count: Int) async throws {
@@ -22,10 +22,10 @@
             try await posts(url, headers: headers, count: count) { _ in body }
         }
 
-        /// One handle, one connection, `count` requests with the body that `body` makes for each.
+        /// One handle, one connection, `count` requests with a body from `body` for each.
         ///
-        /// - Parameter handsOver: Whether a second thread asks for each request and waits for its answer, so that both change
-        ///   twice a request: the least that a client costs whose callers do not wait in the library themselves.
+        /// - Parameter handsOver: Whether a second thread requests each call and waits for its answer, with two thread switches
+        ///   per request: the minimum cost of a client whose callers do not wait in the library themselves.
         static func posts(
             _ url: String, headers: [String] = ["Content-Type: application/json"], count: Int, handsOver: Bool = false,
             _ body: @escaping @Sendable (Int) -> [UInt8]
@@ -59,7 +59,7 @@
             }
         }
 
-        /// Writes each piece to `descriptor` as it comes.
+        /// Writes each piece to `descriptor` as it arrives.
         static func download(_ url: String, headers: [String] = [], to descriptor: Int32) async throws {
             try await onThread {
                 let easy = try handle(url)
@@ -77,7 +77,7 @@
             }
         }
 
-        /// Reads each piece from `descriptor` when it is wanted.
+        /// Reads each piece from `descriptor` on demand.
         static func upload(_ url: String, from descriptor: Int32, size: Int64) async throws {
             try await onThread {
                 let easy = try handle(url)
@@ -98,13 +98,13 @@
             }
         }
 
-        /// A request of several that are sent one after the other.
+        /// One of several consecutive requests.
         struct Part: Sendable {
             let headers: [String]
             let count: Int64
         }
 
-        /// One handle, one connection; each part takes the next bytes of `descriptor`.
+        /// One handle, one connection; each part sends the next bytes of `descriptor`.
         static func send(_ method: String, _ url: String, from descriptor: Int32, parts: [Part]) async throws {
             try await onThread {
                 let easy = try handle(url)

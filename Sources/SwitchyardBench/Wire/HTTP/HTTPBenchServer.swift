@@ -3,9 +3,9 @@ import SwitchyardServerKit
 import SwitchyardWire
 import Synchronization
 
-/// The server of the HTTP figures, in a process of its own.
+/// The server for the HTTP figures, in a separate process.
 final class HTTPBenchServer: Sendable {
-    /// 190 bytes, as a document with a few fields has.
+    /// 190 bytes, like a document with a few fields.
     static let smallBody = Array(
         (#"{"name":"projects/p/databases/(default)/documents/users/alice","fields":{"name":{"stringValue":"Alice"},"#
             + #""age":{"integerValue":"42"}},"updateTime":"2024-05-01T12:00:00.000000Z","#
@@ -24,7 +24,7 @@ final class HTTPBenchServer: Sendable {
         process.stop()
     }
 
-    /// The other side: prints its port, serves until standard input ends.
+    /// The server process: prints its port, and serves until standard input ends.
     static func serve() async throws {
         let server = try LoopbackServer(
             immediately: { request in

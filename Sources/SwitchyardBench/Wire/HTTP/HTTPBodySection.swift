@@ -2,7 +2,7 @@
     import Foundation
     import SwitchyardWire
 
-    /// Large bodies: to a file, from a file, and to a consumer that takes its time.
+    /// Large bodies: to a file, from a file, and to a slow consumer.
     struct HTTPBodySection: BenchSection {
         let name = "http-bodies"
 
@@ -72,7 +72,7 @@
                 "\(title), time against blocking libcurl", results[1].seconds / results[0].seconds, "×", .atMost(1.15))
         }
 
-        /// How much more is resident at most while a body is read with pauses.
+        /// The peak growth of resident memory while a body is read with pauses.
         private func slowConsumer(_ url: String) async throws -> Double {
             let transport = CurlTransport()
             // Once at full speed, so that everything that grows once has grown.

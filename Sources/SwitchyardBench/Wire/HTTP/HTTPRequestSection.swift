@@ -2,7 +2,7 @@
     import SwitchyardURLSession
     import SwitchyardWire
 
-    /// Small requests: how many a second, at what cost, and how late the last of a hundred is.
+    /// Small requests: how many per second, at what cost, and how late the last of a hundred is.
     struct HTTPRequestSection: BenchSection {
         let name = "http-requests"
 
@@ -25,8 +25,8 @@
             return 0
         }
 
-        /// What a request costs the blocking loop: the measure of the machine. Marks in absolute time were set where it took
-        /// 13.3 µs, 10 of them of the processor's; beside each stands the same mark in multiples of that.
+        /// The cost of a request in the blocking loop, as the baseline for this machine. Marks in absolute time were set where
+        /// it took 13.3 µs, with 10 µs of processor time; next to each is the same mark as a multiple of that.
         private struct Bare {
             let seconds: Double
             let cpuSeconds: Double

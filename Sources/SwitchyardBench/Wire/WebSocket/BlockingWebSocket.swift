@@ -3,15 +3,15 @@
     import Foundation
     import SwitchyardWire
 
-    /// A bare loop over a connection of libcurl on one thread: what the asynchronous client is measured against. It
-    /// speaks just enough of the protocol for one message at a time.
+    /// A bare loop with a libcurl connection on one thread: the baseline for the asynchronous client. It implements just enough
+    /// of the protocol for one message at a time.
     final class BlockingWebSocket {
         private let easy: ccurl_easy
         private var descriptor: Int32 = -1
         private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * 1024, alignment: 16)
         private var encoder = WebSocketEncoder(role: .client)
 
-        /// - Parameter url: with the scheme `http`, and nothing behind the port.
+        /// - Parameter url: A URL with the scheme `http`, and nothing after the port.
         init(_ url: String, path: String = "/") throws {
             if let problem = ccurl_load() { throw BenchFailure(String(cString: problem)) }
             guard let easy = ccurl_easy_new() else { throw BenchFailure("out of memory") }
@@ -53,7 +53,7 @@
             try send(output)
         }
 
-        /// What comes next, with whatever frames it.
+        /// The next bytes, including their framing.
         func receive() throws -> [UInt8] {
             let count: Int = try receive()
             return Array(buffer[..<count])

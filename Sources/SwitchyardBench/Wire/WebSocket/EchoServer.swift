@@ -2,8 +2,8 @@
     import Foundation
     import SwitchyardWire
 
-    /// The other end of the web socket figures, in a process of its own: one thread per connection, blocking, so that
-    /// it costs as little as possible.
+    /// The server for the web socket figures, in a separate process: one blocking thread per connection, to cost as little as
+    /// possible.
     enum EchoServer {
         /// Prints its port, and serves until standard input ends.
         static func serve() throws {

@@ -2,7 +2,7 @@
     import Foundation
     import SwitchyardWire
 
-    /// Small messages there and back one at a time, and as many as go through.
+    /// Round trips of small messages one at a time, and the maximum throughput.
     struct WebSocketSection: BenchSection {
         let name = "web-socket"
 

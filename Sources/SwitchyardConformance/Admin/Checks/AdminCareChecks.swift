@@ -131,7 +131,7 @@ extension AdminConformance {
 }
 
 extension AdminContext {
-    /// A link that is not to be had, for an account that is there.
+    /// A link that cannot be created, for an existing account.
     fileprivate func refusedLink(_ kind: AccountLink) async throws -> URL {
         try await create { $0.isEmailVerified = false }
         return try await client.link(kind, for: email(), redirectURL: features.redirectURL)

@@ -57,7 +57,7 @@ extension AdminConformance {
             try expectEqual(claims["old"], nil, "the claim that was left out")
             try await context.client.setClaims([:], of: made.id)
             let emptied = try await context.harness.claims(of: device.accessToken(refreshing: true))
-            // A provider may have a role of its own for everybody.
+            // A provider may set its own role for all users.
             try expect(emptied["role"] != "owner", "the claim is gone", found: "it shows")
         },
         AdminCheck("claims are nobody else's", needs: .readTokens) { context in

@@ -5,7 +5,7 @@ extension AdminConformance {
     static let editChecks: [AdminCheck] = [
         edit("the address alone") { context, account in
             account.email = context.email("renamed")
-            // Whether a new address counts as confirmed is not said.
+            // It is not specified whether a new address counts as confirmed.
             account.isEmailVerified = nil
             return AccountEdit(email: context.email("renamed"))
         },
@@ -140,9 +140,9 @@ extension AdminConformance {
         },
     ].within("edits")
 
-    /// A check that an edit changes what it says and leaves everything else.
+    /// A check that an edit changes only what it contains.
     ///
-    /// - Parameter change: Makes the edit, and of the account what has to come of it.
+    /// - Parameter change: Returns the edit, and applies its expected effect to the account.
     private static func edit(
         _ what: String, _ change: @escaping @Sendable (AdminContext, inout Looks) -> AccountEdit
     ) -> AdminCheck {
@@ -175,7 +175,7 @@ extension AdminConformance {
         }
     }
 
-    /// What an edit can change, but for the password.
+    /// Everything that an edit can change, except the password.
     private struct Looks: Equatable {
         var email: String?
         var isEmailVerified: Bool?

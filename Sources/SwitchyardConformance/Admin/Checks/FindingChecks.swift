@@ -86,7 +86,7 @@ extension AdminConformance {
         AdminCheck("an anonymous account is found, and known as one", needs: .anonymous) { context in
             let user = try await context.device().signInAnonymously()
             let found = try await context.client.account(user.id)
-            // Before anything is expected of it: nobody else would remove it.
+            // Delete the account before any expectation can fail, since nothing else would.
             try await context.client.delete(user.id)
             try expectEqual(found.user.isAnonymous, true, "whether the account is anonymous")
             try expectEqual(found.email, nil, "the address")

@@ -2,8 +2,8 @@ import Foundation
 import Switchyard
 
 extension AdminConformance {
-    /// Of the password that everybody has in these checks, as what is kept elsewhere is marked: older ones with an “a”. The cost
-    /// is the least there is.
+    /// Hashes of the password used in these checks, with both common prefixes; older hashes have an “a”. The cost is the lowest
+    /// possible.
     private static let bcrypt = ["$2b$", "$2a$"].map { version in
         PasswordHash.bcrypt(Secret(version + "04$abcdefghijklmnopqrstuuxdHMWXqoHNsTNDwLuQb/2kOU4V8v6pW"))
     }
@@ -14,7 +14,7 @@ extension AdminConformance {
         switch kind {
         case .bcrypt: bcrypt[0]
         case .pbkdf2SHA256: pbkdf2
-        // Of other passwords: these are not tried.
+        // Hashes of other passwords, which are not used to sign in.
         case .argon2:
             .argon2("$argon2id$v=19$m=32,t=3,p=2$SFVpOWJ0eXhjRzVkdGN1RQ$RXnb8rh7LaDcn07xsssqqulZYXOM/EUCEFMVcAcyYVk")
         case .keyedScrypt:

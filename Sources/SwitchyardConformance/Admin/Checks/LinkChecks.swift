@@ -57,7 +57,7 @@ extension AdminConformance {
                     .signIn, for: context.email("alice"), redirectURL: context.features.redirectURL))
             let device = try await context.device()
             do {
-                // Some providers look at the link alone; then it is still alice who comes in.
+                // Some providers check only the link; then the signed-in user is still alice.
                 let user = try await device.signIn(with: .emailLink(email: context.email("bob"), link))
                 try expectEqual(user.email, context.email("alice"), "who is signed in")
             } catch let error as AuthError {
@@ -118,6 +118,6 @@ extension AdminConformance {
 }
 
 extension AdminContext {
-    /// The kinds of links that there are, in an order that stays.
+    /// The supported kinds of links, in a stable order.
     fileprivate var kinds: [AccountLink] { AccountLink.allCases.filter(features.capabilities.links.contains) }
 }

@@ -98,7 +98,7 @@ extension AdminConformance {
     ].within("cancellation")
 }
 
-/// Runs `body` in a task that is cancelled before `body` begins.
+/// Runs `body` in a task that is already cancelled.
 private func inCancelledTask<Value: Sendable>(
     _ body: @escaping @Sendable () async throws -> Value
 ) async throws -> Value {

@@ -2,7 +2,7 @@ import Foundation
 import Switchyard
 
 extension AdminConformance {
-    /// A project may have more accounts than those of the checks, and every one of them is walked past.
+    /// The time to list all accounts of a project, which may have more than those of the checks.
     private static let walking = Duration.seconds(180)
 
     static let pageChecks: [AdminCheck] = [
@@ -67,7 +67,7 @@ extension AdminConformance {
             let ids = try await create(6, context)
             var walk = Walk(context)
             var deleted: Set<AuthUser.ID> = []
-            // Pages of one: what is shown is what the cursor stands on.
+            // With pages of one account, the cursor refers to the account just returned.
             for _ in 0..<4 {
                 guard try await walk.step(1) else { break }
                 guard let last = walk.seen.last, ids.contains(last), deleted.insert(last).inserted else { continue }
@@ -180,7 +180,7 @@ extension AdminConformance {
         var client: any AdminClient
         var cursor: AccountCursor?
         private(set) var seen: [AuthUser.ID] = []
-        /// Those of the check.
+        /// The accounts of the check.
         private(set) var own: [AuthUser.ID] = []
         private var known: Set<AuthUser.ID> = []
         private var isAtEnd = false

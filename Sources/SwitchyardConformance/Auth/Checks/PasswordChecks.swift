@@ -119,7 +119,7 @@ extension AuthConformance {
             try await context.client.signOut(.local, wipesLocalData: true)
             try expectEqual(
                 await context.client.state, .signedOut(SignOut(.byUser, wipesLocalData: true)), "the state")
-            // Who signs in after that does not make it forgotten, where the client remembers at all.
+            // A later sign-in does not cancel the request, if the client records requests.
             try await context.signUp("bob")
             guard let requests = context.client.wipeRequests else { return }
             try expectEqual(requests.map(\.userID), [user.id], "who wanted to be forgotten")

@@ -1,7 +1,7 @@
 import Switchyard
 
 extension DomainConformance {
-    /// Who may do what to whom, where the harness says that rules stand in the way.
+    /// Access rules, if the harness declares that they are enforced.
     static let ruleChecks: [DomainCheck] = [
         DomainCheck("a stranger can do nothing to a person, nor to their contacts", needs: .rules) { context in
             let scene = try await RuleScene(context)
@@ -55,7 +55,7 @@ extension DomainConformance {
                 .query(
                     "reading check-ins", Query(in: "checkIns").where("userID", .equal, scene.alice.id)),
             ] { try await attempt.expectRefusal(on: carol) }
-            // And away again, on both.
+            // And remove it again, on both sides.
             try await carol.contacts.removeMutually(scene.alice.id)
             try await carol.core.storage.waitForPendingWrites()
             try expect(
@@ -65,7 +65,7 @@ extension DomainConformance {
     ].within("rules")
 }
 
-/// Alice has a profile, a check-in, a notification and Bob on her list, as a responder; Carol is a stranger to both.
+/// Alice has a profile, a check-in, a notification, and Bob as a contact and responder; Carol is a stranger to both.
 private struct RuleScene {
     let context: DomainContext
     let alice: AuthUser
@@ -98,11 +98,11 @@ private struct RuleScene {
     }
 
     private func path(_ segments: String...) -> StoragePath {
-        // Only IDs and names that are valid come here.
+        // Only valid IDs and names are passed here.
         (try? StoragePath(validating: segments.joined(separator: "/"))) ?? "users/nobody"
     }
 
-    /// What a stranger tries.
+    /// A stranger's attempts.
     var attempts: [RuleAttempt] {
         let (a, b, c) = (alice.id, bob.id, carol.id)
         let profile = path("users", a)
@@ -185,7 +185,7 @@ private struct RuleScene {
     }
 }
 
-/// Something that rules forbid.
+/// An action that the rules forbid.
 private enum RuleAttempt {
     enum Change {
         case set(StoragePath, WriteFields)
@@ -200,7 +200,7 @@ private enum RuleAttempt {
 
     static func write(_ name: String, _ change: Change) -> RuleAttempt { .writes(name, [change]) }
 
-    /// A server may refuse to answer, or answer as if nothing were there.
+    /// A server may refuse to answer, or answer as if the documents did not exist.
     func expectRefusal(on device: DomainDevice) async throws {
         let storage = device.core.storage
         let me = await device.core.auth.currentUser?.id

@@ -1,7 +1,7 @@
 import Switchyard
 
 extension DomainConformance {
-    /// What the end of a session means for the documents on the device.
+    /// The effect of ending a session on the documents on the device.
     static let sessionChecks: [DomainCheck] = [
         DomainCheck("signing out can leave neither waiting writes nor a cache", needs: .offline) { context in
             let path = try await prepare(context)
@@ -38,7 +38,7 @@ extension DomainConformance {
         },
     ].within("sessions")
 
-    /// A person with a cached profile, who has changed it offline.
+    /// A user with a cached profile and an offline change to it.
     private static func prepare(_ context: DomainContext) async throws -> StoragePath {
         let user = try await context.signIn()
         _ = try await context.users.currentUser()

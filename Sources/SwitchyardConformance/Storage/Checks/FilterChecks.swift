@@ -1,7 +1,7 @@
 import Switchyard
 
 extension StorageConformance {
-    /// Conditions that a table with fixed columns can answer as well.
+    /// Conditions that a table with fixed columns supports as well.
     static let filterChecks: [StorageCheck] = [
         people("equality finds text", { $0.where("text", .equal, "carol") }, ["c"]),
         people("equality finds numbers", { $0.where("number", .equal, 20) }, ["b", "d"]),
@@ -141,7 +141,7 @@ extension StorageConformance {
         },
     ].within("filters")
 
-    /// Conditions over values of any kind in one field.
+    /// Conditions on values of any kind in one field.
     static let openFilterChecks: [StorageCheck] = [
         mixed("equality finds null only when asked for null", { $0.where("v", .equal, .null) }, ["null"]),
         mixed("a test for null finds null and not what is missing", { $0.where("v", .isNull) }, ["null"]),
@@ -259,7 +259,7 @@ extension StorageConformance {
             ], name, needs: [.field(.tags)], make, expected)
     }
 
-    /// A query over documents whose field `v` is of every kind, missing included.
+    /// A query over documents with values of all kinds in the field `v`, including a missing one.
     private static func mixed(
         _ name: String, needs: [StorageRequirement] = [], _ make: @escaping @Sendable (Query) throws -> Query,
         _ expected: [String]

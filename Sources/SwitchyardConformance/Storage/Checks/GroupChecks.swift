@@ -10,7 +10,7 @@ extension StorageConformance {
             try await context.store.seed(
                 other, ["c": ["text": mark, "number": 2], "d": ["text": "else", "number": 4]])
             let query = Query(group: context.items.id).where("text", .equal, mark).ordered(by: "number")
-            guard context.items.id == other.id else { return }  // a backend whose collections have names of their own
+            guard context.items.id == other.id else { return }  // a backend with its own collection names
             let found = try await context.store.results(query)
             try expectEqual(found.documents.map(\.id), ["a", "c", "b"], "the names")
             try expectEqual(found.documents[1].path, other.document("c"), "the path of the second")

@@ -2,7 +2,7 @@ import Foundation
 import Switchyard
 
 extension StorageConformance {
-    /// What no backend could take is refused before anything is sent, with a text that says what to change.
+    /// Input that no backend can accept is refused before anything is sent, with a message that says what to change.
     static let inputChecks: [StorageCheck] = [
         refused("a document above a mebibyte is refused") { context in
             try await context.store.set(

@@ -1,7 +1,7 @@
 import Switchyard
 
 extension StorageConformance {
-    /// A query and a path carry what is wrong with them to the first operation, and each operation refuses them.
+    /// An invalid query or path is refused by the first operation that uses it, whichever that is.
     static let mistakeChecks: [StorageCheck] = [
         refused("a limit of nothing is refused") { Query(in: $0).limited(to: 0) },
         refused("a limit below nothing is refused") { Query(in: $0).ordered(by: "number").limited(toLast: -1) },

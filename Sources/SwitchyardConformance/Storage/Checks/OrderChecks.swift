@@ -114,7 +114,7 @@ extension StorageConformance {
     }
 
     private static func climb(_ values: [DocumentValue], _ context: StorageContext) async throws {
-        // Names that run against the order of the values, so that an order by name alone cannot pass.
+        // Names in reverse order of the values, so that sorting by name cannot pass.
         let names = values.indices.map { "d\(100 - $0)" }
         try await context.store.seed(
             zip(names, values).map { (context.items.document($0), DocumentData([("v", $1)])) })
@@ -283,7 +283,7 @@ extension StorageConformance {
         },
     ].within("windows")
 
-    /// Five documents a … e with the numbers 1, 2, 2, 3, 4.
+    /// Five documents, a to e, with the numbers 1, 2, 2, 3, 4.
     private static func seedNumbers(_ context: StorageContext) async throws {
         try await context.store.seed(
             context.items,
@@ -293,7 +293,7 @@ extension StorageConformance {
             ])
     }
 
-    /// A query over those five, ordered by number.
+    /// A query over these five documents, ordered by number.
     private static func numbers(
         _ name: String, _ make: @escaping @Sendable (Query) throws -> Query, _ expected: [String]
     ) -> StorageCheck {

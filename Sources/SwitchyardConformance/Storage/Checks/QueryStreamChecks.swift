@@ -189,7 +189,7 @@ extension StorageConformance {
             var iterator = context.client.snapshots(of: Query(in: context.items)).makeAsyncIterator()
             try log.follow(try expectValue(try await iterator.next(), "a first snapshot"))
             for round in 1...3 {
-                // Several snapshots pass while this consumer is busy writing; it gets the newest of them.
+                // Several snapshots arrive while this consumer is busy writing; it gets the newest of them.
                 for name in ["a", "b", "c"] {
                     try await context.store.set(
                         context.items.document(name), ["number": .value(.integer(Int64(round)))])
@@ -291,7 +291,7 @@ extension StorageConformance {
         },
     ].within("streams")
 
-    /// What a step may do to the collection that is watched.
+    /// The changes that a step may make to the watched collection.
     private struct Hand: Sendable {
         let context: StorageContext
         func put(_ name: String, _ number: Int64) async throws {
@@ -300,7 +300,7 @@ extension StorageConformance {
         func drop(_ name: String) async throws { try await context.store.delete(context.items.document(name)) }
     }
 
-    /// Watches the positive numbers in order, takes one step, and looks at the one change that comes of it.
+    /// Watches the positive numbers in order, takes one step, and checks the resulting change.
     private static func step(
         _ name: String, from numbers: KeyValuePairs<String, Int64>,
         _ step: @escaping @Sendable (Hand) async throws -> Void, to expected: [String],

@@ -1,7 +1,7 @@
 import Switchyard
 
 extension StorageConformance {
-    /// What a provider does not declare it refuses, early and with an alternative; it never pretends.
+    /// A provider refuses undeclared capabilities early and names an alternative.
     static let refusalChecks: [StorageCheck] = [
         refusal(of: .liveStreams, "live streams of documents are refused where they are not declared") { context in
             let probe = context.watch(context.items.document("a"))
@@ -44,7 +44,7 @@ extension StorageConformance {
             try await context.store.merge(context.items.document("a"), ["number": .increment(1)])
         },
         refusal(of: .openSchema, "collections that were not set up are refused") { context in
-            // Nothing to clean up: it cannot be read either.
+            // Nothing to clean up, since the collection cannot be read either.
             let nowhere = context.items.document("a").collection("nowhere")
             try await context.store.set(nowhere.document("x"), ["text": "x"])
         },
@@ -100,7 +100,7 @@ extension StorageConformance {
         },
     ].within("refusals")
 
-    /// Throws what a stream failed with; one that shows something has refused nothing.
+    /// Throws the failure of a stream. A stream that delivers an element has refused nothing.
     private static func end<Element>(_ probe: StreamProbe<Element>) async throws {
         _ = try? await probe.first("an element or the end")
         guard probe.elements.isEmpty else { return }

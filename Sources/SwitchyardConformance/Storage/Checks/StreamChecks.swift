@@ -1,7 +1,7 @@
 import Switchyard
 
 extension StorageConformance {
-    /// Streams of one document.
+    /// Streams of a single document.
     static let streamChecks: [StorageCheck] = [
         StorageCheck("a stream begins with the document as it is", needs: .liveStreams) { context in
             let path = context.items.document("a")

@@ -250,15 +250,15 @@ extension StorageConformance {
     ].within("transactions")
 }
 
-/// The error of a closure that has nothing to do with storage.
+/// An error thrown by a transaction's closure, unrelated to storage.
 private struct GaveUp: Error {}
 
-/// A number that several tasks count up.
+/// A number that several tasks increment.
 final class Counter: Sendable {
     private let count = Mutex(0)
     var value: Int { count.withLock { $0 } }
 
-    /// - Returns: The number after counting.
+    /// - Returns: The incremented number.
     @discardableResult
     func add() -> Int {
         count.withLock { count in

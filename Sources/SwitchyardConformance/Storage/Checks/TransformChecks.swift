@@ -286,7 +286,7 @@ extension StorageConformance {
                 try expectEqual(seen.count, 2, "the number of documents")
                 try expectEqual(seen[0], seen[1], "the number in “a”")
                 last = seen[0] ?? 0
-                // A client in memory never waits; without this the writer might never get its turn.
+                // An in-memory client never waits; without this, the writer might never run.
                 await Task.yield()
             }
             try await writer.value

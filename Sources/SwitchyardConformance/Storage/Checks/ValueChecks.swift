@@ -161,7 +161,7 @@ extension StorageConformance {
         },
     ].within("values")
 
-    /// Writes each value into a document of its own, and expects exactly that back.
+    /// Writes each value to a separate document, and expects to read exactly the same.
     private static func roundTrip(_ name: String, _ values: [DocumentValue]) -> StorageCheck {
         StorageCheck(name, needs: .openTypes) { context in
             let documents = values.enumerated().map { index, value in
@@ -174,7 +174,7 @@ extension StorageConformance {
 }
 
 extension [DocumentValue] {
-    /// The values in an array; those that cannot stand in one inside of a map.
+    /// The values as an array; arrays among them are wrapped in maps, since arrays cannot be nested.
     fileprivate var safeInArray: DocumentValue {
         .array(map { value in if case .array = value { ["array": value] } else { value } })
     }

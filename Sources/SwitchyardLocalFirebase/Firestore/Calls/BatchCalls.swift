@@ -2,7 +2,7 @@ import Switchyard
 import SwitchyardBytes
 import SwitchyardFirestoreFormat
 
-/// Many documents at a time.
+/// Calls for many documents at once.
 extension FirestoreCall {
     func batchGet() throws(FirestoreFailure) -> JSON {
         try allow(["documents", "mask", "transaction", "newTransaction", "readTime"])
@@ -37,7 +37,7 @@ extension FirestoreCall {
         return try database.commit(writes, transaction: transaction, by: caller, rules).firestore(in: name)
     }
 
-    /// Each write by itself; some may fail.
+    /// Applies each write separately; some may fail.
     func batchWrite() throws(FirestoreFailure) -> JSON {
         try allow(["writes", "labels"])
         try checkIsOwner()

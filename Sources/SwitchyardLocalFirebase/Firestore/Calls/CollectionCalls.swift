@@ -2,7 +2,7 @@ import Switchyard
 import SwitchyardBytes
 import SwitchyardFirestoreFormat
 
-/// What there is: the documents of a collection in pages, and the names of collections.
+/// Calls that list the documents of a collection in pages, and the names of collections.
 extension FirestoreCall {
     private static let defaultPage = 30
     private static let largestPage = 150
@@ -43,7 +43,7 @@ extension FirestoreCall {
         return .object(answer)
     }
 
-    /// `n desc, m` as `orderBy` has it.
+    /// Parses an `orderBy` like `n desc, m`.
     private func orders() throws(FirestoreFailure) -> [Query.Order] {
         var orders: [Query.Order] = []
         for part in item("orderBy")?.split(separator: ",") ?? [] {
@@ -63,8 +63,8 @@ extension FirestoreCall {
         return orders
     }
 
-    /// Divides what a query over all collections of a name finds. The service does so by how much it has stored, here all parts have
-    /// the same number of documents.
+    /// Divides a collection group query. The service does so by the amount of data; here all parts have the same number of
+    /// documents.
     func partitionQuery() throws(FirestoreFailure) -> JSON {
         try allow(["structuredQuery", "partitionCount", "pageSize", "pageToken", "readTime"])
         try checkIsOwner()
@@ -97,7 +97,7 @@ extension FirestoreCall {
         return .object(answer)
     }
 
-    /// A number of the body, which may be written as text.
+    /// A number in the body, which may be written as text.
     private func integer(_ name: String) -> Int? { body[name].flatMap { $0.int ?? $0.string.flatMap { Int($0) } } }
 
     func listCollectionIDs() throws(FirestoreFailure) -> JSON {

@@ -2,7 +2,7 @@ import Switchyard
 import SwitchyardBytes
 import SwitchyardFirestoreFormat
 
-/// One document at a time: get, create, patch, delete.
+/// Calls for one document: get, create, patch, delete.
 extension FirestoreCall {
     func get() throws(FirestoreFailure) -> JSON {
         let path = try document()

@@ -24,7 +24,7 @@ struct FirestoreCall: Sendable {
         try FirestoreFailure.checking { () throws(StorageError) in try CollectionPath(validating: place) }
     }
 
-    /// The document below which a call looks, `nil` for the root.
+    /// The document below which a call reads, `nil` for the root.
     func parent() throws(FirestoreFailure) -> StoragePath? { place.isEmpty ? nil : try document() }
 
     var isPlaceOfDocument: Bool { place.split(separator: "/").count.isMultiple(of: 2) }
@@ -39,7 +39,7 @@ struct FirestoreCall: Sendable {
         return number
     }
 
-    /// Field paths that are given one by one; `nil` without any.
+    /// Repeated field paths; `nil` if there are none.
     func fields(_ name: String) throws(FirestoreFailure) -> [FieldPath]? {
         let texts = query.filter { $0.name == name }.map(\.value)
         guard !texts.isEmpty else { return nil }
@@ -48,7 +48,7 @@ struct FirestoreCall: Sendable {
         }
     }
 
-    /// `currentDocument` out of the query.
+    /// `currentDocument` from the query.
     func precondition() throws(FirestoreFailure) -> DocumentWrite.Precondition {
         var object = JSONObject()
         if let text = item("currentDocument.exists") { object["exists"] = .bool(text == "true") }
@@ -61,14 +61,14 @@ struct FirestoreCall: Sendable {
 
     // MARK: The body
 
-    /// - Throws: For members that the message does not have, as the vendor does.
+    /// - Throws: For unknown members, as the vendor does.
     func allow(_ names: Set<String>) throws(FirestoreFailure) {
         for member in body.members where !names.contains(member.key) {
             throw .invalid("Invalid JSON payload received. Unknown name \"\(member.key)\": Cannot find field.")
         }
     }
 
-    /// `mask` out of the body.
+    /// `mask` from the body.
     func mask() throws(FirestoreFailure) -> [FieldPath]? {
         guard let mask = body["mask"]?.object else { return nil }
         return try FirestoreFailure.reading { () throws(FirestoreFormatError) in try FieldPath.list(mask) }
@@ -82,7 +82,7 @@ struct FirestoreCall: Sendable {
         }
     }
 
-    /// From where the call reads.
+    /// The state from which the call reads.
     func view() throws(FirestoreFailure) -> LocalDatabase.View {
         guard body["readTime"] == nil else {
             throw FirestoreFailure(.unimplemented, "The local server keeps no past versions to read from.")

@@ -2,7 +2,7 @@ import Switchyard
 import SwitchyardBytes
 import SwitchyardFirestoreFormat
 
-/// Queries, and values computed over them.
+/// Queries and aggregations.
 extension FirestoreCall {
     func runQuery() throws(FirestoreFailure) -> JSON {
         try allow(["structuredQuery", "transaction", "newTransaction", "readTime", "explainOptions"])
@@ -31,7 +31,7 @@ extension FirestoreCall {
         var results = view.documents.results(of: query)
         let all = results
         database.note(view) { $0.note(query, all) }
-        // Whatever is computed looks only at documents that have every field that is computed with.
+        // Aggregations cover only documents that have all fields used in them.
         let fields = aggregations.compactMap(\.field)
         if !fields.isEmpty { results = results.filter { document in fields.allSatisfy { document[$0] != nil } } }
         let values = AggregateEvaluator.values(of: aggregations.map(\.aggregation), over: results)

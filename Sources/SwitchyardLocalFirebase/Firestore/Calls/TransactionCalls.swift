@@ -2,7 +2,7 @@ import Switchyard
 import SwitchyardBytes
 import SwitchyardFirestoreFormat
 
-/// Beginning a transaction and giving it up; `commit` ends it otherwise.
+/// Starts and rolls back transactions; `commit` also ends them.
 extension FirestoreCall {
     func beginTransaction() throws(FirestoreFailure) -> JSON {
         try allow(["options"])

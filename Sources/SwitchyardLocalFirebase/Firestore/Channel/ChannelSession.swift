@@ -8,21 +8,21 @@ protocol ChannelStream: AnyObject, Sendable {
     func end()
 }
 
-/// One WebChannel session: puts the client's messages in order, and keeps its own until they have arrived.
+/// A WebChannel session: orders the client's messages, and keeps its own until they are acknowledged.
 final class ChannelSession: Sendable {
     private struct State {
-        /// Numbers of messages count over the whole session; every one is taken once, in order.
+        /// Message numbers cover the whole session; each message is taken once, in order.
         var nextMessage = 0
         var early: [Int: JSON] = [:]
         var isDelivering = false
         var stream: (any ChannelStream)?
 
         var nextArray = 1
-        /// What the client has not acknowledged, with its number.
+        /// The unacknowledged messages with their numbers.
         var arrays: [(id: Int, payload: [UInt8])] = []
-        /// The last one written to the present back channel.
+        /// The last number written to the current back channel.
         var sent = 0
-        /// Counts back channels; only the newest one gets anything.
+        /// Counts back channels; only the newest one gets messages.
         var channel = 0
         var isChannelOpen = false
         var waiting: CheckedContinuation<Void, Never>?
@@ -35,11 +35,11 @@ final class ChannelSession: Sendable {
         }
     }
 
-    /// A piece of the back channel holds no more than about so many bytes.
+    /// The approximate maximum size of a piece of the back channel.
     private static let frameSize = 64 * 1024
 
     let id: String
-    /// To be repeated by the client, who asked for it; `nil` if it did not.
+    /// The client has to repeat it if it asked for it; otherwise `nil`.
     let stickiness: String?
     private let faults: StreamFaults
     private let state = Mutex(State())
@@ -59,7 +59,7 @@ final class ChannelSession: Sendable {
 
     // MARK: From the client
 
-    /// Takes messages; those known already are dropped, those that come too early are kept for their turn.
+    /// Takes messages; known ones are dropped, and early ones are kept until their turn.
     func receive(_ messages: [JSON], from first: Int) {
         state.withLock { state in
             state.seenAt = .now
@@ -111,7 +111,7 @@ final class ChannelSession: Sendable {
         waiting?.resume()
     }
 
-    /// Begins a back channel, which ends the one before; what lies behind `acknowledged` is sent again.
+    /// Opens a back channel, which ends the previous one; messages after `acknowledged` are sent again.
     ///
     /// - Returns: Its number, for ``nextFrame(of:)``.
     func openChannel(acknowledged: Int, greets: Bool) -> Int {
@@ -124,7 +124,7 @@ final class ChannelSession: Sendable {
             return (state.channel, state.takeWaiting())
         }
         former?.resume()
-        // The first bytes tell the client that nothing on the way is holding them back.
+        // The first bytes show the client that no proxy is buffering.
         if greets { send([["noop"]]) }
         return number
     }
@@ -137,7 +137,7 @@ final class ChannelSession: Sendable {
         }
     }
 
-    /// The next piece for this back channel, waiting until there is one; `nil` when it is over.
+    /// The next piece for this back channel, waiting until there is one; `nil` when the channel has ended.
     func nextFrame(of channel: Int) async -> [UInt8]? {
         while !Task.isCancelled {
             let (frame, isOver) = state.withLock { state -> ([(id: Int, payload: [UInt8])], Bool) in
@@ -195,7 +195,7 @@ final class ChannelSession: Sendable {
 
     // MARK: The end
 
-    /// Ends the session; what has been sent still goes out on an open back channel.
+    /// Ends the session; queued messages are still sent on an open back channel.
     func close() {
         let (stream, waiting) = state.withLock { state in
             defer { state.stream = nil }
@@ -209,11 +209,11 @@ final class ChannelSession: Sendable {
     var isClosed: Bool { state.withLock { $0.isClosed } }
 }
 
-/// A piece of a back channel: its length in the units of UTF-16, a line end, and the text.
+/// A piece of a back channel: its length in UTF-16 units, a line break, and the text.
 enum ChannelFrame {
     static func encode(_ text: [UInt8]) -> [UInt8] {
         let units = text.reduce(0) { count, byte in
-            // Every sequence begins with one byte that is no continuation; the longest make two units.
+            // Each sequence has one byte that is not a continuation; the longest sequences are two units.
             count + (byte & 0xC0 == 0x80 ? 0 : byte >= 0xF0 ? 2 : 1)
         }
         return Array("\(units)\n".utf8) + text

@@ -55,8 +55,8 @@ final class ListenStream: ChannelStream {
 
     // MARK: Targets
 
-    /// - Returns: `nil` for a target that cannot be served. It is refused alone: were the stream to end, clients would
-    ///   ask again at once and for ever.
+    /// - Returns: `nil` for a target that cannot be served. Only this target is refused: if the stream ended, clients would
+    ///   retry immediately and forever.
     private func read(_ target: JSON) throws(FirestoreFailure) -> ListenTarget.Request? {
         do throws(FirestoreFailure) {
             return try ListenTarget.Request(target, in: database.name)
@@ -104,13 +104,13 @@ final class ListenStream: ChannelStream {
         }
     }
 
-    /// What a target begins with: everything, or what the client does not know yet.
+    /// The first answers for a target: everything, or what the client does not know yet.
     private func first(
         of target: ListenTarget, _ request: ListenTarget.Request, _ documents: LocalDocuments, _ time: Timestamp
     ) -> [FirestoreListenResponse] {
         var answers: [FirestoreListenResponse] = []
         let found = target.found(in: documents)
-        // A moment that is yet to come was made up, or belongs to a server that is gone.
+        // A time in the future was made up, or comes from a former server.
         let since = request.since.flatMap { target.canResume && $0 <= time ? $0 : nil }
         if request.since != nil, since == nil {
             answers.append(.targetChange(TargetChange(.reset, targetIDs: [request.id])))
@@ -124,7 +124,7 @@ final class ListenStream: ChannelStream {
             }
         }
         if since != nil, case .query = target {
-            // What was deleted meanwhile is not remembered: the client finds out by the number, and by the names.
+            // Deletions are not recorded: the client detects them by the count and the names.
             let isExpected = request.expectedCount == found.count
             let names = isExpected ? nil : NameFilter.make(found.map { database.name.resourceName(of: $0.path) })
             answers.append(
@@ -146,7 +146,7 @@ final class ListenStream: ChannelStream {
 
     // MARK: Changes
 
-    /// Called with the database's lock held, once for each commit, in their order.
+    /// Called with the database's lock held, once per commit, in order.
     func documentsChanged(_ changed: [DocumentSnapshot], in documents: LocalDocuments, at time: Timestamp) {
         var shown: [StoragePath: (document: DocumentSnapshot, targets: [Int], gone: [Int])] = [:]
         var order: [StoragePath] = []

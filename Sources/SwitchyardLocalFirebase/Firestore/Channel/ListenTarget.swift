@@ -7,7 +7,7 @@ enum ListenTarget: Sendable {
     case query(QueryView)
     case documents([StoragePath])
 
-    /// Documents kept beyond a limit, so that not every removal needs a look at everything.
+    /// The number of documents kept beyond a limit, so that not every removal requires a full scan.
     private static let reserve = 20
 
     init(_ query: Query, _ documents: LocalDocuments) {
@@ -24,7 +24,7 @@ enum ListenTarget: Sendable {
         }
         let id: Int
         let wanted: Wanted
-        /// Up to when the client knows everything.
+        /// The time up to which the client knows everything.
         let since: Timestamp?
         let expectedCount: Int?
         let isOnce: Bool
@@ -49,7 +49,7 @@ enum ListenTarget: Sendable {
         }
     }
 
-    /// What there is for it now.
+    /// The current documents of the target.
     func found(in documents: LocalDocuments) -> [DocumentSnapshot] {
         switch self {
         case .query(let view): Array(view.documents)
@@ -57,7 +57,8 @@ enum ListenTarget: Sendable {
         }
     }
 
-    /// Whether it knows from the times of documents alone what a client lacks: not if others can push them in and out.
+    /// Whether document times alone show what a client lacks, which is not the case if other documents can move results in and
+    /// out.
     var canResume: Bool {
         switch self {
         case .query(let view): view.query.limit == nil && view.query.offset == 0
@@ -65,7 +66,7 @@ enum ListenTarget: Sendable {
         }
     }
 
-    /// What a commit means for it: the documents that are now to be shown as they are, and those that are to go.
+    /// The effect of a commit: the documents to send, and those that have left.
     mutating func update(
         _ changed: [DocumentSnapshot], in documents: LocalDocuments
     ) -> (shown: [DocumentSnapshot], gone: [DocumentSnapshot]) {
@@ -94,13 +95,13 @@ enum ListenTarget: Sendable {
     }
 }
 
-/// A moment, in a form that means nothing to clients.
+/// A time as an opaque token for clients.
 enum ResumeToken {
     static func bytes(_ time: Timestamp) -> [UInt8] {
         withUnsafeBytes(of: time.microseconds.bigEndian) { Array($0) }
     }
 
-    /// `nil` if it was not made here; then everything is sent again.
+    /// `nil` if it was not created here; then everything is sent again.
     static func time(of text: String) -> Timestamp? {
         guard let bytes = Base64.decode(text, padding: .optional), bytes.count == 8 else { return nil }
         return Timestamp(microseconds: Int64(bitPattern: bytes.reduce(UInt64(0)) { $0 << 8 | UInt64($1) }))

@@ -3,7 +3,7 @@ import SwitchyardFirestoreFormat
 import SwitchyardServerKit
 import SwitchyardWire
 
-/// WebChannel over HTTP: a handshake, short requests that bring messages, and a long one that takes them away.
+/// WebChannel over HTTP: a handshake, short requests with the client's messages, and a long one with the server's.
 extension LocalFirestore {
     private enum StreamKind: String, CaseIterable {
         case listen = "Listen"
@@ -12,7 +12,7 @@ extension LocalFirestore {
 
     private static let version = "8"
     private static let keepAlive = Duration.seconds(30)
-    /// Cuts through characters now and then, as HTTP does between the vendor's servers and here.
+    /// Small enough to split characters now and then, as happens between the vendor's servers and clients.
     private static let chunkSize = 4096
 
     func addChannelRoutes(to router: inout Router) {
@@ -34,7 +34,7 @@ extension LocalFirestore {
         return LocalFirestore.framed(session.status)
     }
 
-    /// The messages of a form, in order; `nil` when one of them is no JSON.
+    /// The messages of a form, in order; `nil` if one of them is not JSON.
     private static func messages(in form: [(name: String, value: String)]) -> [JSON]? {
         var messages: [JSON] = []
         let count = form.first { $0.name == "count" }.flatMap { Int($0.value) } ?? 0
@@ -66,7 +66,7 @@ extension LocalFirestore {
             case .write: session.attach(WriteStream(database, session, caller, rules))
             }
         } catch {
-            // Refused on the stream itself, which is where clients look for it.
+            // Refuse on the stream itself, where clients expect it.
             session.send([[error.body]])
         }
         channels.add(session)
@@ -78,7 +78,7 @@ extension LocalFirestore {
         return response
     }
 
-    /// The `Authorization` of a handshake: in a block of header lines in the body or in the query, or a real header.
+    /// The `Authorization` of a handshake: in a block of header lines in the body or the query, or a regular header.
     private static func authorization(_ request: ServerRequest, _ form: [(name: String, value: String)]) -> String? {
         let block = form.first { $0.name == "headers" }?.value ?? request.query("$httpHeaders") ?? ""
         for line in block.split(whereSeparator: \.isNewline) {
@@ -108,7 +108,7 @@ extension LocalFirestore {
             ]
         ) { writer in
             let noops = Task {
-                // Says that time has passed and the connection still stands; there is nothing else to wait for.
+                // Shows the client that the connection is still open; nothing else needs to be waited for.
                 while !Task.isCancelled {
                     try await Task.sleep(for: LocalFirestore.keepAlive)
                     session.send([["noop"]])
@@ -131,7 +131,7 @@ extension LocalFirestore {
 
     private func session(of request: ServerRequest) -> ChannelSession? {
         guard let id = request.query("SID"), let session = channels[id], !session.isClosed else { return nil }
-        // A client that was given a stickiness token has to send it; a server farm would not find the session otherwise.
+        // A client with a stickiness token has to send it; a server farm would not find the session otherwise.
         if let mark = session.stickiness, request.query("gsessionid") != mark { return nil }
         return session
     }

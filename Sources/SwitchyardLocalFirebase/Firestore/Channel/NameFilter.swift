@@ -1,9 +1,9 @@
 import SwitchyardBytes
 import SwitchyardFirestoreFormat
 
-/// A Bloom filter over the names of all documents of a target, from which a client finds out which it holds in vain.
+/// A Bloom filter of the names of all documents of a target, with which a client finds its outdated ones.
 enum NameFilter {
-    /// About one name in a hundred is taken for another.
+    /// The false positive rate is about one percent.
     private static let bitsPerName = 10
     private static let hashCount = 7
 

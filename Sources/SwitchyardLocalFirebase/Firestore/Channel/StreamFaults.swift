@@ -13,13 +13,13 @@ package final class StreamFaults: Sendable {
 
     package init() {}
 
-    /// The next `frames` pieces of a back channel bring each of their messages twice.
+    /// Sends each message of the next `frames` pieces of a back channel twice.
     package func duplicateArrays(inNext frames: Int) { state.withLock { $0.duplicates = frames } }
 
-    /// The next `frames` pieces that hold several messages bring them in the wrong order.
+    /// Sends the messages of the next `frames` pieces with several messages in the wrong order.
     package func reorderArrays(inNext frames: Int) { state.withLock { $0.reorders = frames } }
 
-    /// The next `times` changes of live queries are followed by a wrong number of documents.
+    /// Sends a wrong number of documents after the next `times` changes of live queries.
     package func misstateCounts(by difference: Int, times: Int = 1) {
         state.withLock { state in
             state.lie = difference
@@ -29,7 +29,7 @@ package final class StreamFaults: Sendable {
 
     package func removeAll() { state.withLock { $0 = State() } }
 
-    /// What to do to a piece of several messages, or of one.
+    /// The faults for a piece with several messages, or with one.
     func strikeFrame(isReorderable: Bool) -> (duplicates: Bool, reorders: Bool) {
         state.withLock { state in
             let duplicates = state.duplicates > 0
@@ -40,7 +40,7 @@ package final class StreamFaults: Sendable {
         }
     }
 
-    /// How much the next count should be off; `nil` for a correct one, which need not be sent.
+    /// The error of the next count; `nil` for a correct one, which need not be sent.
     func strikeCount() -> Int? {
         state.withLock { state in
             guard state.lies > 0 else { return nil }

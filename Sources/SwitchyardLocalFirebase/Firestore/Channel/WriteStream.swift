@@ -3,7 +3,7 @@ import SwitchyardBytes
 import SwitchyardFirestoreFormat
 import Synchronization
 
-/// The stream of writes: one message, one commit. It ends at the first failure, and later messages are not carried out.
+/// The stream of writes, with one commit per message. It ends at the first failure, and later messages are ignored.
 final class WriteStream: ChannelStream {
     private struct State {
         var token: Int64?
@@ -32,7 +32,7 @@ final class WriteStream: ChannelStream {
             guard let object = message.object else { throw .invalid("A request is an object.") }
             guard let token else { return try begin(object) }
             let elements = object["writes"]?.array ?? []
-            // Clients send on before an answer has come: several messages carry the newest token of that moment.
+            // Clients do not wait for answers: several messages may contain the token that was the newest when they were sent.
             guard let given = object["streamToken"]?.string, WriteStream.isToken(given, upTo: token) else {
                 throw .invalid("The stream token is not one of this stream.")
             }
@@ -62,7 +62,7 @@ final class WriteStream: ChannelStream {
         session?.send([[["streamId": .string(RandomID.make(length: 8)), "streamToken": .string(next())]]])
     }
 
-    /// A new token, which is good beside the earlier ones.
+    /// A new token; earlier ones remain valid.
     private func next() -> String {
         state.withLock { state in
             state.token = (state.token ?? -1) + 1

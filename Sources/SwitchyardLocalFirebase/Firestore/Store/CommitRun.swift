@@ -5,13 +5,13 @@ import SwitchyardFirestoreFormat
 struct CommitRun {
     private(set) var documents: LocalDocuments
     private(set) var results: [FirestoreWriteResults.Result] = []
-    /// What is different now, in the order of the first change; one entry for each document.
+    /// The changed documents in the order of their first change, each once.
     var changed: [DocumentSnapshot] { order.map { documents.snapshot($0) } }
     private var order: [StoragePath] = []
 
     private let database: FirestoreDatabase
     private let time: Timestamp
-    /// What server times become: they are coarser than versions.
+    /// The value of server times, which are less precise than versions.
     private let serverTime: Timestamp
 
     init(_ documents: LocalDocuments, at time: Timestamp, in database: FirestoreDatabase) {
@@ -40,7 +40,7 @@ struct CommitRun {
             return
         }
         try FirestoreFailure.checking { () throws(StorageError) in
-            // Everything that a document must be, checked where all writes pass.
+            // All writes pass here, so this validates the whole document.
             _ = try DocumentWrite.set(StoragePath(validating: write.path.rawValue), data: data)
         }
         let isSame = old.data == data
@@ -59,7 +59,7 @@ struct CommitRun {
                 }))
     }
 
-    /// What can be said only once all writes are applied.
+    /// Checks that are possible only after all writes are applied.
     func finish(_ writes: [DocumentWrite], by caller: LocalCaller, _ rules: LocalRules) throws(FirestoreFailure) {
         for write in writes {
             switch write.operation {
@@ -94,7 +94,7 @@ extension FirestoreFailure {
 
     static func invalid(_ message: String) -> FirestoreFailure { FirestoreFailure(.invalidArgument, message) }
 
-    /// What the portable rules refuse is an invalid argument here too.
+    /// Anything refused by the portable API's validation is an invalid argument here, too.
     static func checking<T>(_ body: () throws(StorageError) -> T) throws(FirestoreFailure) -> T {
         do throws(StorageError) { return try body() } catch { throw .invalid(error.message) }
     }
@@ -105,7 +105,7 @@ extension FirestoreFailure {
 }
 
 extension DocumentData {
-    /// As the vendor keeps them: times in whole microseconds.
+    /// The data as stored by the vendor, with times in whole microseconds.
     fileprivate var withStoredTimes: DocumentData {
         guard entries.contains(where: { $0.value.holdsFineTimes }) else { return self }
         return DocumentData(unsorted: entries.map { Entry(name: $0.name, value: $0.value.withStoredTimes) })

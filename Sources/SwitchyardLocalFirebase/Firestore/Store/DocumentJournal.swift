@@ -66,7 +66,7 @@ final class DocumentJournal: Sendable {
             while !rest.isEmpty {
                 let count = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
                 guard count > 0 else {
-                    // Half a line would spoil the next one.
+                    // A partial line would corrupt the next one.
                     _ = ftruncate(descriptor, start)
                     return false
                 }
@@ -85,7 +85,7 @@ final class DocumentJournal: Sendable {
             "at": .integer(time.microseconds),
             "documents": .array(
                 documents.map { document in
-                    // A document without fields is not the same as none.
+                    // A document without fields is not a missing one.
                     document.exists
                         ? ["document": document.firestore(in: database)]
                         : ["deleted": .string(database.resourceName(of: document.path))]

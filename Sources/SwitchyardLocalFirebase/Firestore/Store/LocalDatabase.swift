@@ -7,10 +7,10 @@ import Synchronization
 final class LocalDatabase: Sendable {
     private struct State {
         var documents = LocalDocuments()
-        /// Grows with every commit, whatever the clock does.
+        /// Increases with every commit, whatever the clock shows.
         var lastCommit = Timestamp(microseconds: 0)
         var transactions: [String: LocalTransaction] = [:]
-        /// When finished transactions ended: rolling one of them back is not an error, unlike an unknown one.
+        /// When finished transactions ended: rolling back one of them is not an error, unlike an unknown one.
         var endedTransactions: [String: Timestamp] = [:]
         var listeners: [Int: ListenStream] = [:]
         var nextListener = 0
@@ -21,7 +21,7 @@ final class LocalDatabase: Sendable {
         }
     }
 
-    /// From which documents a call reads.
+    /// The state from which a call reads.
     struct View: Sendable {
         let documents: LocalDocuments
         let readTime: Timestamp
@@ -36,8 +36,8 @@ final class LocalDatabase: Sendable {
     private let state: Mutex<State>
 
     /// - Parameters:
-    ///   - documents: What the folder holds.
-    ///   - lastCommit: When that was last changed.
+    ///   - documents: The contents of the folder.
+    ///   - lastCommit: The time of their last change.
     init(
         _ name: FirestoreDatabase, documents: LocalDocuments, lastCommit: Timestamp, journal: DocumentJournal?,
         now: @escaping @Sendable () -> Timestamp
@@ -50,12 +50,12 @@ final class LocalDatabase: Sendable {
 
     // MARK: Reading
 
-    /// What is there now, and a time that lies after every commit so far.
+    /// The current documents, and a time that is not before any commit so far.
     func current() -> View {
         state.withLock { state in View(documents: state.documents, readTime: readTime(&state)) }
     }
 
-    /// What a call is to read, as its `transaction` or `newTransaction` says.
+    /// The state to read, according to a call's `transaction` or `newTransaction`.
     func view(transaction: String?, new options: TransactionOptions?) throws(FirestoreFailure) -> View {
         if let options {
             let begun = begin(options)
@@ -70,7 +70,7 @@ final class LocalDatabase: Sendable {
         }
     }
 
-    /// Remembers what a call has read in its transaction.
+    /// Records what a call has read in its transaction.
     func note(_ view: View, _ note: (inout LocalTransaction) -> Void) {
         guard let id = view.transaction else { return }
         state.withLock { state in
@@ -102,7 +102,7 @@ final class LocalDatabase: Sendable {
         }
     }
 
-    /// Gives a transaction up, which may be over already.
+    /// Rolls a transaction back, which may have ended already.
     func rollBack(_ id: String) throws(FirestoreFailure) {
         try state.withLock { state throws(FirestoreFailure) in
             guard state.transactions[id] != nil || state.endedTransactions[id] != nil else {
@@ -180,7 +180,7 @@ final class LocalDatabase: Sendable {
 
     func removeListener(_ id: Int) { state.withLock { $0.listeners[id] = nil } }
 
-    /// Shows a listener the documents of a moment; no commit comes between that and what the listener makes of it.
+    /// Passes the current documents to a listener; no commit takes effect until `body` has returned.
     func show(_ body: (LocalDocuments, Timestamp) -> Void) {
         state.withLock { state in body(state.documents, readTime(&state)) }
     }

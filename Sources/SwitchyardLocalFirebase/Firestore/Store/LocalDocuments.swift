@@ -1,18 +1,18 @@
 import Switchyard
 
-/// The documents of one database, by collection. A value: a copy is a consistent view of a moment, and costs nothing
-/// until one of the two changes.
+/// The documents of one database, by collection. It is a value: a copy is a consistent snapshot, and costs nothing until one of
+/// the two changes.
 struct LocalDocuments: Sendable {
     private var collections: [CollectionPath: [StoragePath: DocumentSnapshot]] = [:]
 
     subscript(path: StoragePath) -> DocumentSnapshot? { collections[path.collection]?[path] }
 
-    /// The document, or the fact that there is none.
+    /// The document, or a snapshot of a missing one.
     func snapshot(_ path: StoragePath) -> DocumentSnapshot { self[path] ?? .missing(path) }
 
     var all: some Sequence<DocumentSnapshot> { collections.values.lazy.flatMap(\.values) }
 
-    /// Files what a document is now, which may be that it is gone.
+    /// Stores the current state of a document, which may be missing.
     mutating func store(_ document: DocumentSnapshot) {
         let collection = document.path.collection
         guard document.exists else {
@@ -23,7 +23,7 @@ struct LocalDocuments: Sendable {
         collections[collection, default: [:]][document.path] = document
     }
 
-    /// Everything that a query has to look at.
+    /// All documents that a query has to check.
     func candidates(for source: Query.Source) -> any Sequence<DocumentSnapshot> {
         switch source {
         case .collection(let path): collections[path]?.values.map { $0 } ?? []
@@ -44,7 +44,7 @@ struct LocalDocuments: Sendable {
         return results(candidates(for: query.source))
     }
 
-    /// The names of the collections directly below a document, or of those at the top, in order.
+    /// The names of the collections directly below a document, or at the top level, sorted.
     func collectionIDs(below parent: StoragePath?) -> [String] {
         var names: Set<String> = []
         for collection in collections.keys {
@@ -58,7 +58,7 @@ struct LocalDocuments: Sendable {
         return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     }
 
-    /// Documents of a collection that are not there but have something below them.
+    /// The missing documents of a collection that have something below them.
     func missingParents(in collection: CollectionPath) -> [StoragePath] {
         let depth = collection.segments.count
         var found: Set<StoragePath> = []

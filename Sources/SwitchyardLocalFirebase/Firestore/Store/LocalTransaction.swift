@@ -13,9 +13,9 @@ struct LocalTransaction: Sendable {
     let readTime: Timestamp
     let startedAt: Timestamp
     var usedAt: Timestamp
-    /// The version of every document that was read; `nil` for one that was missing.
+    /// The version of each document read; `nil` for a missing one.
     private(set) var versions: [StoragePath: Timestamp?] = [:]
-    /// Every query that was run, with the versions of its results.
+    /// Each query run, with the versions of its results.
     private(set) var queries: [Query: [StoragePath: Timestamp?]] = [:]
 
     init(isReadOnly: Bool, documents: LocalDocuments, readTime: Timestamp, now: Timestamp) {
@@ -43,7 +43,7 @@ struct LocalTransaction: Sendable {
         Dictionary(documents.map { ($0.path, $0.updateTime) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// Whether everything it has read would still be read now.
+    /// Whether all reads would return the same now.
     func holds(in current: LocalDocuments) -> Bool {
         versions.allSatisfy { current[$0.key]?.updateTime == $0.value }
             && queries.allSatisfy { LocalTransaction.versions(current.results(of: $0.key)) == $0.value }

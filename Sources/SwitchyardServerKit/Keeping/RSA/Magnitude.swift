@@ -1,4 +1,4 @@
-/// A number of a thousand bits and more, as words with the lowest first. Just enough of it for keys and signatures.
+/// A large natural number, as words with the lowest first. It has just the operations needed for keys and signatures.
 struct Magnitude: Hashable, Sendable {
     var words: [UInt64]
 
@@ -34,7 +34,7 @@ struct Magnitude: Hashable, Sendable {
 
     func bit(_ index: Int) -> Bool { words[index / 64] >> UInt64(index % 64) & 1 == 1 }
 
-    /// The same value in so many words.
+    /// The same value with this many words.
     func padded(_ count: Int) -> Magnitude {
         Magnitude(words: (0..<count).map { $0 < words.count ? words[$0] : 0 })
     }
@@ -49,7 +49,7 @@ struct Magnitude: Hashable, Sendable {
 
     private func word(_ index: Int) -> UInt64 { index < words.count ? words[index] : 0 }
 
-    /// - Returns: Whether something was left over.
+    /// - Returns: Whether there was a carry.
     @discardableResult
     mutating func add(_ other: Magnitude) -> Bool {
         var carry: UInt64 = 0
@@ -91,7 +91,7 @@ struct Magnitude: Hashable, Sendable {
         return Magnitude(words: product)
     }
 
-    /// Divided by a small number, with what is left.
+    /// Divides by a small number, with remainder.
     func divided(by divisor: UInt64) -> (quotient: Magnitude, rest: UInt64) {
         var (quotient, rest) = (words, UInt64(0))
         for index in words.indices.reversed() {

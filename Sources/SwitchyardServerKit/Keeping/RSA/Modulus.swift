@@ -1,13 +1,13 @@
-/// Calculates with the rests of an odd number, in Montgomery's way: without a division.
+/// Modular arithmetic with an odd modulus, using Montgomery multiplication, which needs no division.
 struct Modulus: Sendable {
     let value: Magnitude
     private let count: Int
     /// The negated inverse of the lowest word.
     private let inverse: UInt64
-    /// The square of what a rest is multiplied with inside.
+    /// The square of the Montgomery factor.
     private let square: Magnitude
 
-    /// - Parameter value: Odd, with its highest word other than zero.
+    /// - Parameter value: Odd, with a highest word other than zero.
     init(_ value: Magnitude) {
         self.value = value
         count = value.words.count
@@ -22,7 +22,7 @@ struct Modulus: Sendable {
         self.square = square
     }
 
-    /// The rest of a number of at most twice as many words.
+    /// The remainder of a number of at most twice as many words.
     func rest(of number: Magnitude) -> Magnitude {
         let wide = number.padded(2 * count)
         var high = Magnitude(words: Array(wide.words[count...]))
@@ -56,10 +56,10 @@ struct Modulus: Sendable {
         return product(result, Magnitude(1).padded(count))
     }
 
-    /// Of two rests.
+    /// Multiplies two remainders.
     func multiply(_ left: Magnitude, _ right: Magnitude) -> Magnitude { product(product(left, square), right) }
 
-    /// The product of two rests divided by the word size to the power of `count`.
+    /// The product of two remainders divided by the word size to the power of `count`.
     private func product(_ left: Magnitude, _ right: Magnitude) -> Magnitude {
         let (count, inverse) = (count, inverse)
         let words = [UInt64](unsafeUninitializedCapacity: count + 2) { buffer, initialized in
@@ -87,7 +87,7 @@ struct Modulus: Sendable {
         return result
     }
 
-    /// Adds a number times a word.
+    /// Adds a number multiplied by a word.
     private static func addProduct(
         _ factor: UInt64, _ number: UnsafePointer<UInt64>, _ count: Int, to sum: UnsafeMutablePointer<UInt64>
     ) {

@@ -1,6 +1,6 @@
 import SwitchyardBytes
 
-/// A key that signs with RS256. For tokens of servers on this machine: it takes no care to hide how long it calculates.
+/// A private key for signing with RS256. Only for tokens of servers on this machine, since its timing is not constant.
 package struct RSAPrivateKey: Codable, Sendable {
     private let p: [UInt8]
     private let q: [UInt8]
@@ -9,7 +9,7 @@ package struct RSAPrivateKey: Codable, Sendable {
     private static let exponent: UInt64 = 65_537
     private static let primeBits = 1024
 
-    /// A new one of 2048 bits.
+    /// Creates a key of 2048 bits.
     package init() {
         let first = Self.prime()
         var second = Self.prime()
@@ -18,7 +18,7 @@ package struct RSAPrivateKey: Codable, Sendable {
         self.init(p: p.bytes(Self.primeBits / 8), q: q.bytes(Self.primeBits / 8))
     }
 
-    /// - Parameter p: The larger of its primes.
+    /// - Parameter p: The larger prime.
     package init(p: [UInt8], q: [UInt8]) {
         (self.p, self.q) = (p, q)
         let modulus = Magnitude(bytes: p).multiplied(by: Magnitude(bytes: q)).bytes(2 * p.count)
@@ -31,7 +31,7 @@ package struct RSAPrivateKey: Codable, Sendable {
         let (p, q) = (Modulus(Magnitude(bytes: p)), Modulus(Magnitude(bytes: q)))
         let byP = p.power(p.rest(of: number), Self.inverse(p.value))
         let byQ = q.power(q.rest(of: number), Self.inverse(q.value))
-        // The inverse of `q`, by Fermat.
+        // The inverse of `q`, by Fermat's little theorem.
         var fermat = p.value
         fermat.subtract(Magnitude(2))
         let factor = p.multiply(p.difference(byP, byQ), p.power(q.value, fermat))
@@ -40,12 +40,12 @@ package struct RSAPrivateKey: Codable, Sendable {
         return result.bytes(self.p.count + self.q.count)
     }
 
-    /// The exponent that takes back the public one, among the powers of one prime.
+    /// The inverse of the public exponent, modulo one prime minus one.
     private static func inverse(_ prime: Magnitude) -> Magnitude {
         var order = prime
         order.subtract(Magnitude(1))
         let rest = order.divided(by: exponent).rest
-        // The smallest factor that makes the order one less than a multiple of the exponent; the exponent is prime.
+        // The smallest factor that makes the order one less than a multiple of the exponent, which is prime.
         let factor = exponent - power(rest, exponent - 2)
         var product = order.multiplied(by: Magnitude(factor))
         product.add(Magnitude(1))
@@ -73,7 +73,7 @@ package struct RSAPrivateKey: Codable, Sendable {
         while true {
             var candidate = Magnitude(words: (0..<(primeBits / 64)).map { _ in generator.next() })
             candidate.words[0] |= 1
-            // Two of them have the full length together.
+            // So that the product of two primes has the full length.
             candidate.words[candidate.words.count - 1] |= 3 << 62
             guard smallPrimes.allSatisfy({ candidate.divided(by: $0).rest != 0 }) else { continue }
             var order = candidate
@@ -83,7 +83,7 @@ package struct RSAPrivateKey: Codable, Sendable {
         }
     }
 
-    /// The test of Miller and Rabin, for random numbers of this length.
+    /// The Miller-Rabin test, for random numbers of this length.
     private static func isProbablyPrime(_ candidate: Magnitude, _ order: Magnitude) -> Bool {
         let modulus = Modulus(candidate)
         let twos = (0..<order.bitCount).first { order.bit($0) } ?? 0
@@ -100,7 +100,7 @@ package struct RSAPrivateKey: Codable, Sendable {
         }
     }
 
-    // MARK: Keeping
+    // MARK: Coding
 
     private enum CodingKeys: CodingKey { case p, q }
 

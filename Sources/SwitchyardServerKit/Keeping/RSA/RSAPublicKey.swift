@@ -1,8 +1,8 @@
 package import SwitchyardBytes
 
-/// A key that checks signatures of RS256, as servers publish it.
+/// A public key for verifying RS256 signatures, as published by servers.
 package struct RSAPublicKey: Hashable, Sendable {
-    /// What tokens name it by.
+    /// The key name in tokens.
     package let id: String
     private let modulus: [UInt8]
     private let exponent: [UInt8]
@@ -13,8 +13,7 @@ package struct RSAPublicKey: Hashable, Sendable {
         self.exponent = exponent
     }
 
-    /// An entry of a list of published keys; `nil` for a key of another kind, and for one that is too short to protect
-    /// anything.
+    /// From an entry of a list of published keys; `nil` for a key of another kind, and for one that is too short to be secure.
     package init?(_ json: JSON) {
         guard json["kty"]?.string == "RSA", let id = json["kid"]?.string,
             let modulus = json["n"]?.string.flatMap({ Base64.decode($0, alphabet: .url) }),
@@ -44,7 +43,7 @@ package struct RSAPublicKey: Hashable, Sendable {
         return HMACSHA256.areEqual(opened.bytes(signature.count), Self.padded(text, signature.count))
     }
 
-    /// What is signed: the hash of the text, filled up as PKCS #1 demands.
+    /// The signed bytes: the hash of the text, padded as in PKCS #1.
     static func padded(_ text: some StringProtocol, _ count: Int) -> [UInt8] {
         let algorithm: [UInt8] = [
             0x30, 0x31, 0x30, 0x0d, 0x06, 0x09, 0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02, 0x01, 0x05, 0x00, 0x04,

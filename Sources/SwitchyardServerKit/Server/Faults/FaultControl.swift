@@ -2,7 +2,7 @@ import SwitchyardBytes
 import SwitchyardWire
 import Synchronization
 
-/// Faults switched from outside the process, over HTTP and in JSON.
+/// Controls faults from outside the process, over HTTP with JSON.
 ///
 /// | request | effect |
 /// |---|---|
@@ -19,7 +19,7 @@ import Synchronization
 /// {"fault": "answer", "status": 503, "path": "/v1/{database}/documents:commit", "method": "POST", "times": 2}
 /// ```
 ///
-/// Requests to this place are never struck and not counted.
+/// Requests to these paths are never affected and not counted.
 package struct FaultControl: Sendable {
     private struct Known: Sendable {
         let rule: FaultSwitches.Rule
@@ -32,7 +32,7 @@ package struct FaultControl: Sendable {
     private let disconnect: @Sendable (_ except: Int, _ reset: Bool) -> Void
     private let known: KnownRules
 
-    /// A class, for the control itself is a value that requests share.
+    /// A class, since the control is a value shared by requests.
     private final class KnownRules: Sendable {
         let all = Mutex<[Known]>([])
     }

@@ -3,16 +3,16 @@ import SwitchyardWire
 
 /// A rule of `FaultSwitches`, read from JSON.
 ///
-/// Which requests it strikes: `method` and `path` (a pattern as `Router` takes it), each optional; `times` of them (1
-/// unless said otherwise, `null` for all), `after` so many were let through. What happens to them, by `fault`:
+/// It matches requests by `method` and `path` (a `Router` pattern), both optional. It applies to `times` requests (1 by
+/// default, `null` for all) after `after` others were let through. `fault` is one of:
 ///
-/// * `answer`: the handler is not asked; `status` (503), `headers`, `body` are the answer.
-/// * `replace`: the handler runs, and the same take the place of its answer.
-/// * `drop`: the handler runs, and the connection ends without an answer; with a `reset` if so told.
-/// * `cut`: the connection ends after `bytes` of the answer, head included; with a `reset` if so told.
-/// * `pace`: the answer leaves in pieces of `bytes` (1), one every `milliseconds` (10).
-/// * `delay`: the answer leaves `milliseconds` late.
-/// * `holdRequest`, `holdAnswer`: until the rule is opened or removed.
+/// * `answer`: skips the handler; `status` (503), `headers`, `body` are the answer.
+/// * `replace`: runs the handler, and replaces its answer by these.
+/// * `drop`: runs the handler, and ends the connection without an answer, optionally with a `reset`.
+/// * `cut`: ends the connection after `bytes` of the answer, including the head, optionally with a `reset`.
+/// * `pace`: sends the answer in pieces of `bytes` (1), one every `milliseconds` (10).
+/// * `delay`: sends the answer `milliseconds` late.
+/// * `holdRequest`, `holdAnswer`: waits until the rule is opened or removed.
 struct FaultRule {
     struct Mistake: Error {
         let text: String
@@ -21,7 +21,7 @@ struct FaultRule {
     }
 
     let fault: Fault
-    /// What a rule that holds waits at.
+    /// The gate at which a holding rule waits.
     let gate: Gate?
     let times: Int?
     let skips: Int
@@ -32,7 +32,7 @@ struct FaultRule {
     ]
 
     init(_ object: JSONObject) throws(Mistake) {
-        // A misspelt switch that did nothing would make a test pass for the wrong reason.
+        // A misspelled option without effect would make a test pass for the wrong reason.
         if let unknown = object.keys.first(where: { !Self.names.contains($0) }) {
             throw Mistake("\(unknown) is not part of a rule")
         }
@@ -68,7 +68,7 @@ struct FaultRule {
         }
     }
 
-    /// Members by name; absent ones have a default, others must be of the right kind.
+    /// Typed access to members: absent ones have a default, others must have the right type.
     private struct Reader {
         let object: JSONObject
 

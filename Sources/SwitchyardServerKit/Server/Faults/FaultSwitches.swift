@@ -3,21 +3,21 @@ import Synchronization
 
 /// A simulated fault of an answer.
 package enum Fault: Sendable {
-    /// The handler is not asked: this is the answer.
+    /// Skips the handler and sends this answer.
     case answer(ServerResponse)
-    /// The handler runs, its effects stand, and this is the answer.
+    /// Runs the handler, whose effects remain, and sends this answer.
     case replaceAnswer(ServerResponse)
-    /// The handler runs, its effects stand, and the connection ends without a byte of the answer.
+    /// Runs the handler, whose effects remain, and ends the connection without any byte of the answer.
     case dropAnswer(reset: Bool = false)
-    /// The connection ends after this many bytes of the answer, its head included.
+    /// Ends the connection after this many bytes of the answer, including its head.
     case cutAnswer(after: Int, reset: Bool = false)
-    /// The answer leaves in small pieces; of an upgrade, everything that follows too.
+    /// Sends the answer in small pieces; after an upgrade, also everything that follows.
     case paceAnswer(Pace)
-    /// The handler has run; its answer leaves so much later.
+    /// Runs the handler, and sends its answer this much later.
     case delayAnswer(Duration)
-    /// The handler is asked when the gate opens.
+    /// Runs the handler when the gate opens.
     case holdRequest(Gate)
-    /// The handler has run; its answer leaves when the gate opens.
+    /// Runs the handler, and sends its answer when the gate opens.
     case holdAnswer(Gate)
 }
 
@@ -25,7 +25,7 @@ package enum Fault: Sendable {
 package final class FaultSwitches: Sendable {
     package typealias Condition = @Sendable (ServerRequest) -> Bool
 
-    /// Names a rule, to remove it.
+    /// Identifies a rule for its removal.
     package struct Rule: Hashable, Sendable {
         let id: Int
     }
@@ -34,9 +34,9 @@ package final class FaultSwitches: Sendable {
         let rule: Rule
         let fault: Fault
         let condition: Condition
-        /// Matching requests that are let through first.
+        /// The number of matching requests to let through first.
         var skips: Int
-        /// How many more requests it strikes; `nil` for all.
+        /// The number of further requests that it affects; `nil` for all.
         var remaining: Int?
     }
 
@@ -53,8 +53,8 @@ package final class FaultSwitches: Sendable {
     /// Makes requests fail.
     ///
     /// - Parameters:
-    ///   - times: how many requests it strikes; `nil` for all until it is removed.
-    ///   - skips: how many matching requests are let through first.
+    ///   - times: The number of requests that it affects; `nil` for all until it is removed.
+    ///   - skips: The number of matching requests to let through first.
     @discardableResult
     package func add(
         _ fault: Fault, times: Int? = 1, after skips: Int = 0, when condition: @escaping Condition = { _ in true }
@@ -76,19 +76,19 @@ package final class FaultSwitches: Sendable {
         state.withLock { $0.entries = [] }
     }
 
-    /// Whether the rule may still strike.
+    /// Whether the rule may still affect requests.
     package func isActive(_ rule: Rule) -> Bool {
         state.withLock { $0.entries.contains { $0.rule == rule } }
     }
 
-    /// How many requests the rule has struck, also after its removal.
+    /// The number of requests affected by the rule, even after its removal.
     package func strikes(of rule: Rule) -> Int {
         state.withLock { $0.strikes[rule] ?? 0 }
     }
 
     /// The fault for this request, counted as a strike.
     func strike(_ request: ServerRequest) -> Fault? {
-        // Conditions are foreign code: they run outside the lock, on a copy.
+        // Run conditions outside the lock, on a copy, since they are foreign code.
         let entries = state.withLock { $0.entries }
         for entry in entries where entry.condition(request) {
             let struck: Bool? = state.withLock { state in

@@ -1,8 +1,8 @@
-/// How slowly the bytes of an answer leave.
+/// The speed at which the bytes of an answer are sent.
 package struct Pace: Hashable, Sendable {
-    /// The most that leaves at once; at least one.
+    /// The maximum size of a piece; at least one byte.
     package let bytes: Int
-    /// What passes between two pieces.
+    /// The time between two pieces.
     package let interval: Duration
 
     package init(bytes: Int, every interval: Duration) {

@@ -1,15 +1,15 @@
 import SwitchyardWire
 
-/// Reads requests off a connection: bytes in, pieces of requests out.
+/// Parses requests from the bytes of a connection.
 ///
-/// Strict, because it stands in for servers that sit behind strict front ends: lines end in CRLF, field names are
-/// tokens, nothing is folded, and a body whose length can be read in two ways is refused.
+/// It is strict, because it replaces servers behind strict front ends: lines end in CRLF, field names are tokens, folding is
+/// not supported, and a body with an ambiguous length is refused.
 struct HTTPRequestParser {
     enum Step {
         /// All bytes were taken, and more are needed.
         case needsMore
         case head(RequestHead, hasBody: Bool)
-        /// A piece of the body, valid as long as the bytes that were parsed.
+        /// A piece of the body, valid as long as the parsed bytes.
         case body(UnsafeRawBufferPointer)
         case end
         /// The request is refused with this status; nothing more can be read from the connection.
@@ -20,7 +20,7 @@ struct HTTPRequestParser {
         case head
         case length(remaining: Int)
         case chunkSize
-        /// The last piece has been handed out, its end has not.
+        /// The last piece has been returned, but not the end.
         case complete
         case chunk(remaining: Int)
         case chunkEnd
@@ -30,18 +30,18 @@ struct HTTPRequestParser {
 
     private let limits: RequestLimits
     private var state = State.head
-    /// The head or line under way.
+    /// The head or line in progress.
     private var text: [UInt8] = []
     private var bodySize = 0
 
     init(limits: RequestLimits) { self.limits = limits }
 
-    /// Whether bytes of a request have arrived that is not complete.
+    /// Whether the bytes of an incomplete request have arrived.
     var isInsideRequest: Bool {
         if case .head = state { !text.isEmpty } else { true }
     }
 
-    /// Takes bytes from the front of `bytes` and answers with the first thing they complete.
+    /// Takes bytes from the front of `bytes` and returns the first step that they complete.
     mutating func parse(_ bytes: inout UnsafeRawBufferPointer) -> Step {
         do throws(Refusal) {
             return try step(&bytes)
@@ -129,20 +129,20 @@ struct HTTPRequestParser {
         return true
     }
 
-    /// Moves a whole head, up to and with its empty line, into `text`.
+    /// Moves a complete head, including its empty line, into `text`.
     private mutating func takeHead(_ bytes: inout UnsafeRawBufferPointer) throws(Refusal) -> Bool {
         var index = 0
         while index < bytes.count {
             let byte = bytes[index]
             index += 1
             guard byte == Self.newline else { continue }
-            // Where the line's start lies is of no interest: only whether it was empty.
+            // The start of the line does not matter, only whether it was empty.
             let line = UnsafeRawBufferPointer(rebasing: bytes[..<index])
             let isEmpty = endsWithEmptyLine(line)
             let endsInCRLF = index >= 2 ? line[index - 2] == Self.carriageReturn : text.last == Self.carriageReturn
             guard endsInCRLF else { throw .bad }
             if text.count + index == 2 {
-                // An empty line before a request is left over from a sloppy client; the protocol says to skip it.
+                // The protocol says to skip an empty line before a request, sent by some clients.
                 text = []
                 bytes = UnsafeRawBufferPointer(rebasing: bytes[index...])
                 index = 0

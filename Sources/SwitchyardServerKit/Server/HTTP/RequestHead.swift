@@ -1,15 +1,15 @@
 package import SwitchyardWire
 
-/// Request line and header fields, as they came.
+/// The request line and header fields as received.
 package struct RequestHead: Sendable {
     package let method: HTTPMethod
-    /// The raw request target, query included.
+    /// The raw request target, including the query.
     package let target: String
     package let headers: HTTPHeaders
-    /// 0 or 1: the digit behind "HTTP/1.".
+    /// 0 or 1: the digit after "HTTP/1.".
     package let minorVersion: Int
 
-    /// Whether the client is content to use the connection again.
+    /// Whether the client allows reusing the connection.
     package var wantsKeepAlive: Bool {
         let tokens = connectionTokens
         return minorVersion == 0 ? tokens.contains("keep-alive") : !tokens.contains("close")
@@ -26,9 +26,9 @@ package struct RequestHead: Sendable {
     }
 }
 
-/// What a request may cost before it is refused.
+/// The limits of a request; larger ones are refused.
 package struct RequestLimits: Sendable {
-    /// Request line and header fields together.
+    /// The size of the request line and header fields together.
     package var headSize = 64 * 1024
     package var fieldCount = 200
     /// A longer body is answered with 413.

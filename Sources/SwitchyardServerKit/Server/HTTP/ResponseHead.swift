@@ -11,7 +11,7 @@ enum ResponseHead {
         case upgrade
     }
 
-    /// The bytes of the head, with those of a body held in memory, and whether the connection can be used again.
+    /// The bytes of the head, including a body in memory, and whether the connection can be reused.
     static func make(
         _ response: ServerResponse, to request: RequestHead, body: Body
     ) -> (bytes: [UInt8], keepsConnection: Bool) {
@@ -39,12 +39,12 @@ enum ResponseHead {
         return (output, keeps)
     }
 
-    /// The answer to a request that could not be read.
+    /// The answer to an unreadable request.
     static func refusal(_ status: Int) -> [UInt8] {
         Array("HTTP/1.1 \(status) \(reason(status))\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".utf8)
     }
 
-    /// A handler that states a length itself wants it sent, right or wrong: tests of clients need both.
+    /// A length set by the handler is sent even if it is wrong: tests of clients need both.
     private static func appendLength(_ length: Int, of response: ServerResponse, to output: inout [UInt8]) {
         if !response.headers.contains("Content-Length") { append("Content-Length", String(length), to: &output) }
     }

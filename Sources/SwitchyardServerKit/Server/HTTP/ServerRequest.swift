@@ -1,23 +1,23 @@
 import SwitchyardBytes
 package import SwitchyardWire
 
-/// A request as a handler sees it.
+/// A request as a handler gets it.
 package struct ServerRequest: Sendable {
     package let head: RequestHead
     package let body: ServerRequestBody
     /// Counts accepted connections from 1; two requests with the same number came over the same connection.
     package let connection: Int
-    /// What the pattern of the route matched, decoded.
+    /// The decoded matches of the route's pattern.
     package internal(set) var parameters: [String: String] = [:]
 
     package var method: HTTPMethod { head.method }
     package var headers: HTTPHeaders { head.headers }
     package var target: String { head.target }
 
-    /// The path as it came, not decoded, without the query.
+    /// The path as received, not decoded, without the query.
     package var rawPath: Substring { path(of: head.target) }
 
-    /// The path's segments, decoded; a segment that cannot be decoded is kept as it came.
+    /// The decoded path segments; a segment that cannot be decoded is kept as received.
     package var pathSegments: [String] {
         rawPath.split(separator: "/", omittingEmptySubsequences: true).map { PercentCoding.decode($0) ?? String($0) }
     }
@@ -37,7 +37,7 @@ package struct ServerRequest: Sendable {
         }
     }
 
-    /// A part of a query. One that is not coded as it should be is taken as it is: nothing that was asked is passed over.
+    /// A part of a query. One with invalid encoding is used unchanged, so that no part of the request is ignored.
     private static func text(_ part: Substring) -> String {
         let bytes = Array(part.utf8)
         var text: [UInt8] = []
@@ -61,14 +61,14 @@ package struct ServerRequest: Sendable {
 
     /// The fields of an `application/x-www-form-urlencoded` body, read to its end.
     ///
-    /// - Throws: `.badRequestBody` when it is not one.
+    /// - Throws: `.badRequestBody` if it is not one.
     package func form(upTo limit: Int = 1 << 20) async throws(ServerError) -> [(name: String, value: String)] {
         let bytes = try await body.collect(upTo: limit)
         guard let fields = FormCoding.decode(String(decoding: bytes, as: UTF8.self)) else { throw .badRequestBody }
         return fields
     }
 
-    /// Drops scheme and host of the absolute form, as a proxy would send it.
+    /// Drops scheme and host of the absolute form, as sent to proxies.
     private func path(of target: String) -> Substring {
         var rest = target[...]
         if !rest.hasPrefix("/"), let scheme = rest.firstRange(of: "://") {
@@ -79,7 +79,7 @@ package struct ServerRequest: Sendable {
     }
 }
 
-/// The body of a request, read as it arrives; what is not read stays at the client.
+/// The body of a request, read as it arrives; unread bytes stay at the client.
 package struct ServerRequestBody: AsyncSequence, Sendable {
     package typealias Element = [UInt8]
     package typealias Failure = ServerError
@@ -100,7 +100,7 @@ package struct ServerRequestBody: AsyncSequence, Sendable {
 
     /// The rest of the body.
     ///
-    /// - Throws: `.bodyTooLarge` as soon as it exceeds `limit`; what follows is not read.
+    /// - Throws: `.bodyTooLarge` as soon as it exceeds `limit`, without reading more.
     package func collect(upTo limit: Int = 64 << 20) async throws(ServerError) -> [UInt8] {
         var all: [UInt8] = []
         while let bytes = try await pipe.next() {

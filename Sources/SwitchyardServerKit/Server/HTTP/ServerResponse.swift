@@ -1,6 +1,6 @@
 package import SwitchyardWire
 
-/// What a handler answers.
+/// A handler's answer.
 package struct ServerResponse: Sendable {
     enum Content: Sendable {
         case bytes([UInt8])
@@ -12,7 +12,7 @@ package struct ServerResponse: Sendable {
 
     package var status: Int
     package var headers: HTTPHeaders
-    /// Ends the connection after this answer.
+    /// Whether to end the connection after this answer.
     package var closesConnection = false
     let content: Content
 
@@ -36,10 +36,10 @@ package struct ServerResponse: Sendable {
         ServerResponse(status: status, headers: ["Content-Type": "application/json; charset=utf-8"], body: bytes)
     }
 
-    /// A body written by `produce`, which waits in `write` whenever the client is behind.
+    /// A body written by `produce`, which waits in `write` while the client is slow.
     ///
-    /// With `length` the body is sent as it is, otherwise in chunks. An error thrown by `produce`, or a body that is
-    /// not `length` bytes long, resets the connection, so that no client takes it for complete.
+    /// With `length` the body is sent unchanged, otherwise in chunks. If `produce` throws, or the body does not have `length`
+    /// bytes, the connection is reset, so that no client takes it for complete.
     package static func stream(
         status: Int = 200, headers: HTTPHeaders = [:], length: Int? = nil,
         _ produce: @escaping @Sendable (ResponseWriter) async throws -> Void
@@ -47,19 +47,19 @@ package struct ServerResponse: Sendable {
         ServerResponse(status: status, headers: headers, content: .stream(length: length, produce))
     }
 
-    /// Leaves the connection to `run`, both ways and byte for byte; no head is sent. It ends with `run`.
+    /// Passes the connection to `run`, in both directions and byte by byte, without sending a head. It ends with `run`.
     package static func raw(_ run: @escaping @Sendable (RawExchange) async throws -> Void) -> ServerResponse {
         ServerResponse(status: 0, headers: [:], content: .raw(run))
     }
 
-    /// Ends the connection without an answer: in order, or with a reset.
+    /// Ends the connection without an answer, normally or with a reset.
     package static func noAnswer(reset: Bool = false) -> ServerResponse {
         ServerResponse(status: 0, headers: [:], content: .nothing(reset: reset))
     }
 
-    /// Upgrades to a web socket and leaves it to `run`; it is closed when `run` returns.
+    /// Upgrades to a web socket and passes it to `run`; it is closed when `run` returns.
     ///
-    /// A request that asks for no upgrade is answered with 400 or 426 instead.
+    /// A request without an upgrade is answered with 400 or 426 instead.
     package static func webSocket(
         headers: HTTPHeaders = [:], subprotocol: String? = nil, limits: WebSocketLimits = WebSocketLimits(),
         keepAlive: WebSocketKeepAlive = WebSocketKeepAlive(pingAfter: nil),
@@ -79,16 +79,16 @@ struct WebSocketAcceptance: Sendable {
     let run: @Sendable (any WebSocketConnection) async throws -> Void
 }
 
-/// Takes the bytes of a streamed answer.
+/// Receives the bytes of a streamed answer.
 package struct ResponseWriter: Sendable {
     let outbox: Outbox
     let isChunked: Bool
     let isSilent: Bool
     let counter: WrittenCount
 
-    /// Sends `bytes`, waiting while the client is behind.
+    /// Sends `bytes`, waiting while the client is slow.
     ///
-    /// - Throws: `.disconnected` when the client has gone.
+    /// - Throws: `.disconnected` if the client has gone.
     package func write(_ bytes: [UInt8]) async throws(ServerError) {
         guard !bytes.isEmpty else { return }
         counter.add(bytes.count)
@@ -109,25 +109,25 @@ package struct ResponseWriter: Sendable {
     package func write(_ text: String) async throws(ServerError) { try await write(Array(text.utf8)) }
 }
 
-/// A connection left to a handler.
+/// A connection passed to a handler.
 package struct RawExchange: Sendable {
     let input: BytePipe
     let outbox: Outbox
     let end: @Sendable (_ reset: Bool?) -> Void
 
-    /// The next bytes, or `nil` when the client has ended its side.
+    /// The next bytes, or `nil` if the client has ended its side.
     package func read() async throws(ServerError) -> [UInt8]? { try await input.next() }
 
-    /// Reads and drops until the client has ended its side.
+    /// Reads and drops everything until the client has ended its side.
     package func drain() async throws(ServerError) { while try await input.next() != nil {} }
 
     package func write(_ bytes: [UInt8]) async throws(ServerError) { try await outbox.write(bytes) }
 
     package func write(_ text: String) async throws(ServerError) { try await outbox.write(Array(text.utf8)) }
 
-    /// Ends our side after what has been written; reading goes on.
+    /// Ends the server's side after what has been written; reading continues.
     package func finishWriting() { end(nil) }
 
-    /// Ends both sides with a reset; what has not been sent is lost.
+    /// Ends both sides with a reset; unsent bytes are lost.
     package func reset() { end(true) }
 }

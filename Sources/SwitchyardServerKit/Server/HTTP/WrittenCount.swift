@@ -1,6 +1,6 @@
 import Synchronization
 
-/// How much of a streamed body a handler has produced.
+/// The number of bytes of a streamed body that a handler has produced.
 final class WrittenCount: Sendable {
     private let count = Atomic(0)
 

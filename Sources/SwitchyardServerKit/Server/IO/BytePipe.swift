@@ -1,7 +1,7 @@
 import Synchronization
 
-/// Bytes from the loop thread to one reading task, with back-pressure: the loop stops reading the socket while more
-/// than `highWater` bytes wait here, and goes on below half of it.
+/// Passes bytes from the loop thread to one reading task, with back-pressure: the loop stops reading the socket while more than
+/// `highWater` bytes wait here, and continues below half of it.
 final class BytePipe: Sendable {
     enum End: Sendable { case complete, failed(ServerError) }
 
@@ -19,9 +19,9 @@ final class BytePipe: Sendable {
     static let highWater = 256 * 1024
 
     private let state = Mutex(State())
-    /// Called, from the reading task, when the loop should read again.
+    /// Called from the reading task when the loop should read again.
     private let onDrained: @Sendable () -> Void
-    /// Called once, from the reading task, before it first waits.
+    /// Called once from the reading task, before it first waits.
     private let onFirstRead: @Sendable () -> Void
 
     init(onFirstRead: @escaping @Sendable () -> Void = {}, onDrained: @escaping @Sendable () -> Void) {
@@ -29,7 +29,7 @@ final class BytePipe: Sendable {
         self.onDrained = onDrained
     }
 
-    /// - Returns: whether the loop may go on reading.
+    /// - Returns: Whether the loop may continue reading.
     func offer(_ bytes: UnsafeRawBufferPointer) -> Bool {
         let chunk = [UInt8](bytes)
         let (reader, goesOn) = state.withLock { state -> (CheckedContinuation<Void, Never>?, Bool) in
@@ -44,7 +44,7 @@ final class BytePipe: Sendable {
         return goesOn
     }
 
-    /// The first end counts.
+    /// Only the first end counts.
     func finish(_ end: End) {
         let reader = state.withLock { state in
             if state.end == nil { state.end = end }
@@ -54,7 +54,7 @@ final class BytePipe: Sendable {
         reader?.resume()
     }
 
-    /// The next bytes, never empty, or `nil` at the end. One caller at a time.
+    /// The next bytes, never empty, or `nil` at the end. There can be only one caller at a time.
     func next() async throws(ServerError) -> [UInt8]? {
         while true {
             let found = take()

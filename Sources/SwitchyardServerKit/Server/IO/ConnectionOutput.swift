@@ -1,13 +1,13 @@
-/// The bytes of one connection on their way into the kernel, and what faults do to them there.
+/// The bytes of one connection to be sent, and the faults that affect them.
 struct ConnectionOutput {
     typealias Instant = ContinuousClock.Instant
 
     enum Outcome {
         /// Nothing is left.
         case drained
-        /// The rest has to wait: for the kernel, or for `nextPiece`.
+        /// The rest waits for the kernel, or for `nextPiece`.
         case waiting
-        /// Everything before a cut has left.
+        /// Everything before a cut has been sent.
         case cut(reset: Bool)
         case broken
     }
@@ -16,12 +16,12 @@ struct ConnectionOutput {
     private var sent = 0
     private var cut: (remaining: Int, reset: Bool)?
     private var pace: Pace?
-    /// When a pace lets the next bytes go.
+    /// When the pace allows the next bytes.
     private(set) var nextPiece: Instant?
 
     var isEmpty: Bool { sent == bytes.count }
 
-    /// Once the bytes before a cut have left: whether the connection is to end with a reset.
+    /// Set once the bytes before a cut have been sent: whether to end the connection with a reset.
     var dueReset: Bool? { cut.flatMap { $0.remaining == 0 ? $0.reset : nil } }
 
     mutating func cut(after count: Int, reset: Bool) { cut = (count, reset) }
@@ -36,7 +36,7 @@ struct ConnectionOutput {
         nextPiece = nil
     }
 
-    /// What is queued is dropped, and so is a cut.
+    /// Drops everything queued, and a cut.
     mutating func drop() {
         bytes = []
         sent = 0
@@ -44,7 +44,7 @@ struct ConnectionOutput {
         endPace()
     }
 
-    /// Sends what is queued here and in `outbox`, as far as kernel and faults let it.
+    /// Sends what is queued here and in `outbox`, as far as the kernel and faults allow.
     mutating func flush(_ outbox: Outbox, to descriptor: Int32, at now: Instant) -> Outcome {
         while true {
             if sent == bytes.count {
@@ -71,7 +71,7 @@ struct ConnectionOutput {
         }
     }
 
-    /// Sends bytes that are not queued, and answers how many the kernel took: none while queued ones wait.
+    /// Sends bytes directly, and returns how many the kernel took: none while others are queued.
     mutating func sendDirectly(_ piece: UnsafeRawBufferPointer, to descriptor: Int32, at now: Instant) -> Int {
         guard isEmpty else { return 0 }
         var taken = 0
@@ -101,7 +101,7 @@ struct ConnectionOutput {
         if let pace { nextPiece = now + pace.interval }
     }
 
-    /// A paced connection is tried again in time rather than when the kernel has room.
+    /// A paced connection is retried after a time, not when the kernel has room.
     private mutating func postpone(at now: Instant) {
         if let pace { nextPiece = now + max(pace.interval, .milliseconds(1)) }
     }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Something that happens once and that any number of tasks wait for.
+/// A one-time event for which any number of tasks can wait.
 final class FinishSignal: Sendable {
     private struct State {
         var isFinished = false

@@ -8,17 +8,17 @@
     package import Android
 #endif
 
-/// An address that only this machine can reach: 127.0.0.0/8 or ::1. There is no value for any other.
+/// An address that only this machine can reach: 127.0.0.0/8 or ::1. No other value exists.
 package struct LoopbackAddress: Sendable, Hashable, CustomStringConvertible {
     package static let ipv4 = Self(bytes: [127, 0, 0, 1])
     package static let ipv6 = Self(bytes: [UInt8](repeating: 0, count: 15) + [1])
 
-    /// In network order, 4 or 16 of them.
+    /// 4 or 16 bytes in network order.
     private let bytes: [UInt8]
 
     private init(bytes: [UInt8]) { self.bytes = bytes }
 
-    /// - Throws: `.notLoopback` for names and for addresses of other machines, "0.0.0.0" and "::" among them.
+    /// - Throws: `.notLoopback` for names and for addresses of other machines, including "0.0.0.0" and "::".
     package init(validating text: String) throws(ServerError) {
         var four = in_addr()
         var six = in6_addr()
@@ -35,7 +35,7 @@ package struct LoopbackAddress: Sendable, Hashable, CustomStringConvertible {
 
     package var isIPv6: Bool { bytes.count == 16 }
 
-    /// As it stands in an address: IPv6 in brackets.
+    /// The form used in URLs: IPv6 in brackets.
     package var description: String { isIPv6 ? "[::1]" : bytes.map { String($0) }.joined(separator: ".") }
 
     package func withSocketAddress<R>(port: UInt16, _ body: (UnsafePointer<sockaddr>, socklen_t) -> R) -> R {

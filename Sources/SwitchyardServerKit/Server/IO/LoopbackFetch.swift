@@ -10,18 +10,17 @@ import SwitchyardBytes
     import Android
 #endif
 
-/// A GET request from one local server to another, with a short answer, on this machine only.
+/// A GET request from one local server to another on this machine, with a short answer.
 ///
-/// Without a transport: there is another one on each platform, and the choice between them belongs to the providers, which no
-/// local server imports.
+/// It does not use a transport, since these differ by platform and are chosen by the providers, which no local server imports.
 package struct LoopbackFetch: Sendable {
     private let address: LoopbackAddress
     private let port: UInt16
     private static let patience: Int32 = 5000
     private static let limit = 1 << 20
 
-    /// - Parameter address: Such as "http://127.0.0.1:9099"; whatever follows the port is passed over.
-    /// - Returns: `nil` for another machine, another protocol, and what is no address.
+    /// - Parameter address: Such as "http://127.0.0.1:9099"; anything after the port is ignored.
+    /// - Returns: `nil` for another machine, another protocol, or an invalid address.
     package init?(_ address: String) {
         guard address.hasPrefix("http://") else { return nil }
         let authority = address.dropFirst("http://".count).prefix { $0 != "/" && $0 != "?" }

@@ -1,12 +1,12 @@
 import Synchronization
 
-/// Bytes from handlers to the loop thread: appended under a lock, flushed once per wake-up.
+/// Passes bytes from handlers to the loop thread: they are appended under a lock, and flushed once per wake-up.
 ///
 /// A writer waits while more than `highWater` bytes have not reached the kernel.
 final class Outbox: Sendable {
     private struct State {
         var bytes: [UInt8] = []
-        /// Bytes taken by the loop that the kernel has not accepted yet.
+        /// The number of bytes taken by the loop, but not yet by the kernel.
         var inFlight = 0
         var isSignalled = false
         var isBroken = false
@@ -22,7 +22,7 @@ final class Outbox: Sendable {
 
     init(wake: @escaping @Sendable () -> Void) { self.wake = wake }
 
-    /// Everything ever accepted from writers.
+    /// The total number of bytes accepted from writers.
     var total: Int { state.withLock { $0.total } }
 
     /// Whether nothing queued from now on will ever be read.
@@ -88,9 +88,9 @@ final class Outbox: Sendable {
         }
     }
 
-    // MARK: The loop's side
+    // MARK: The loop thread
 
-    /// Everything queued. Call `accepted` as the kernel takes it.
+    /// Takes everything queued. Call `accepted` as the kernel takes it.
     func take() -> [UInt8] {
         state.withLock { state in
             state.isSignalled = false
@@ -110,7 +110,7 @@ final class Outbox: Sendable {
         for continuation in ready { continuation.resume() }
     }
 
-    /// Nothing is read any more: waiting writers fail, later bytes are dropped.
+    /// Reading has ended: waiting writers fail, and later bytes are dropped.
     func fail() {
         let ready = state.withLock { state in
             state.isBroken = true

@@ -8,24 +8,24 @@
     import Android
 #endif
 
-/// What happened on a descriptor.
+/// The state of a descriptor.
 struct Readiness {
     let descriptor: Int32
     let canRead: Bool
     let canWrite: Bool
-    /// Hung up or failed; reported whether asked for or not.
+    /// Hung up or failed; always reported.
     let isOver: Bool
 }
 
 /// Waits for many descriptors at once with `poll`, level-triggered.
 ///
-/// `epoll` would serve ten thousand connections at rest better, but needs headers that Swift's C library modules leave
-/// out; with the connections of a test or a local server it is no faster.
+/// `epoll` would be better for ten thousand idle connections, but needs headers that Swift's C library modules omit; with the
+/// connections of a test or a local server it is not faster.
 struct Poller {
     private var entries: [pollfd] = []
     private var places: [Int32: Int] = [:]
 
-    /// Changes what is waited for; with neither, only failures are reported.
+    /// Sets the events to wait for; with neither, only failures are reported.
     mutating func watch(_ descriptor: Int32, reading: Bool, writing: Bool) {
         let events = Int16(reading ? POLLIN : 0) | Int16(writing ? POLLOUT : 0)
         if let place = places[descriptor] {
@@ -45,7 +45,7 @@ struct Poller {
         }
     }
 
-    /// - Parameter timeout: in milliseconds, negative for none.
+    /// - Parameter timeout: In milliseconds; negative for none.
     mutating func wait(timeout: Int32) -> [Readiness] {
         var due = poll(&entries, nfds_t(entries.count), timeout)
         guard due > 0 else { return [] }

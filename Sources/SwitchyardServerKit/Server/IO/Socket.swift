@@ -8,13 +8,13 @@
     import Android
 #endif
 
-/// The few calls on sockets that the server needs, with their platform differences in one place.
+/// The socket calls that the server needs, with their platform differences.
 package enum Socket {
     package enum Transfer {
         case bytes(Int)
         /// The peer has ended its side.
         case end
-        /// Nothing can be moved now.
+        /// Nothing can be transferred now.
         case wouldBlock
         case broken
     }
@@ -33,7 +33,7 @@ package enum Socket {
 
     // MARK: Listening
 
-    /// A listening, non-blocking socket on a loopback address.
+    /// Opens a listening, non-blocking socket on a loopback address.
     ///
     /// - Throws: `.notLoopback` for any other address, before anything is opened.
     static func listen(on address: LoopbackAddress, port: UInt16, backlog: Int32) throws(ServerError) -> Int32 {
@@ -45,7 +45,7 @@ package enum Socket {
         prepare(descriptor)
         let bound = address.withSocketAddress(port: port) { pointer, length in bind(descriptor, pointer, length) }
         guard bound == 0,
-            // Qualified, since this very function has the same name.
+            // Qualified, since this function has the same name.
             listenCall(descriptor, backlog) == 0
         else {
             let code = errno
@@ -55,7 +55,7 @@ package enum Socket {
         return descriptor
     }
 
-    /// A connected, non-blocking socket to a port of this machine, which answers or refuses at once.
+    /// Connects a non-blocking socket to a port of this machine, which accepts or refuses at once.
     static func connect(to address: LoopbackAddress, port: UInt16) throws(ServerError) -> Int32 {
         let descriptor = socket(address.isIPv6 ? AF_INET6 : AF_INET, stream, 0)
         guard descriptor >= 0 else { throw .cannotStart(errno) }
@@ -76,7 +76,7 @@ package enum Socket {
         var length = socklen_t(MemoryLayout<sockaddr_in6>.size)
         return withUnsafeMutableBytes(of: &storage) { bytes in
             _ = getsockname(descriptor, bytes.baseAddress!.assumingMemoryBound(to: sockaddr.self), &length)
-            // The port follows the family in both kinds of address.
+            // The port follows the family in both address types.
             return UInt16(bigEndian: bytes.loadUnaligned(fromByteOffset: 2, as: UInt16.self))
         }
     }
@@ -84,7 +84,7 @@ package enum Socket {
     enum Accepted {
         case connection(Int32)
         case nobody
-        /// The process has no descriptor left; whoever waits can only be accepted when another one is closed.
+        /// The process has no free descriptor; waiting clients can be accepted only when one is closed.
         case noDescriptor
     }
 
@@ -117,7 +117,7 @@ package enum Socket {
         }
     }
 
-    /// Sends the end of our side; the other direction stays open.
+    /// Ends the server's sending side; the other direction stays open.
     package static func finishSending(_ descriptor: Int32) {
         #if canImport(Glibc)
             _ = shutdown(descriptor, Int32(SHUT_WR))
@@ -126,7 +126,7 @@ package enum Socket {
         #endif
     }
 
-    /// Whether the kernel has noted a failure, as after a reset by the peer.
+    /// Whether the kernel has recorded a failure, such as a reset by the peer.
     static func hasFailed(_ descriptor: Int32) -> Bool {
         var code: Int32 = 0
         var length = socklen_t(MemoryLayout<Int32>.size)
@@ -134,11 +134,11 @@ package enum Socket {
         return code != 0
     }
 
-    // MARK: Ends
+    // MARK: Closing
 
     package static func close(_ descriptor: Int32) { _ = closeCall(descriptor) }
 
-    /// Closes so that the peer gets a reset instead of an end, and loses what it has not read.
+    /// Closes with a reset instead of a normal end, so that the peer loses unread bytes.
     static func reset(_ descriptor: Int32) {
         var linger = linger(l_onoff: 1, l_linger: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout.size(ofValue: linger)))
@@ -171,7 +171,7 @@ package enum Socket {
     }
 }
 
-// Free functions, because inside `Socket` the members of the same name hide the system's.
+// Free functions, because the members of `Socket` hide the system's functions of the same name.
 private func listenCall(_ descriptor: Int32, _ backlog: Int32) -> Int32 { listen(descriptor, backlog) }
 private func connectCall(_ descriptor: Int32, _ address: UnsafePointer<sockaddr>, _ length: socklen_t) -> Int32 {
     connect(descriptor, address, length)

@@ -8,7 +8,7 @@
     import Android
 #endif
 
-/// Wakes the loop out of its wait; a pipe, because every system has one.
+/// Wakes up the waiting loop. A pipe, because every system has one.
 struct WakePipe: Sendable {
     let reader: Int32
     private let writer: Int32

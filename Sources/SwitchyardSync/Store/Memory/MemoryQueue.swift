@@ -1,20 +1,20 @@
 import Switchyard
 
-/// One user's rows in memory.
+/// One user's queue in memory.
 struct MemoryQueue {
-    /// In order; numbers only ever rise, so a new batch goes to the end.
+    /// Sorted. Numbers only increase, so a new batch goes to the end.
     var batches: [QueuedBatch] = []
-    /// How many of the first elements are gone; spares moving the rest with every acknowledgement.
+    /// The number of removed elements at the front, which avoids moving the rest with every acknowledgement.
     var start = 0
     var overlays: [StoragePath: Overlay] = [:]
     var overlaysByCollection: [CollectionPath: Set<StoragePath>] = [:]
     var refused: [RefusedBatch] = []
-    /// The numbers of the batches that write to a document, rising.
+    /// The numbers of the batches that write to a document, in ascending order.
     var numbers: [StoragePath: ArraySlice<Int>] = [:]
 
     var waiting: ArraySlice<QueuedBatch> { batches[start...] }
 
-    /// Where the first batch stands whose number is not below `number`.
+    /// The index of the first batch whose number is at least `number`.
     func index(of number: Int) -> Int {
         var low = start
         var high = batches.count
@@ -26,9 +26,9 @@ struct MemoryQueue {
     }
 }
 
-/// Numbers in rising order. They come at the end and go at the front, mostly.
+/// Numbers in ascending order, mostly added at the end and removed at the front.
 extension ArraySlice<Int> {
-    /// Where the first stands that is not below `number`.
+    /// The index of the first number that is at least `number`.
     func place(of number: Int) -> Index {
         var (low, high) = (startIndex, endIndex)
         while low < high {

@@ -1,7 +1,7 @@
 import Switchyard
 
 extension MemoryRows {
-    /// What others than `owner` have queued, and nothing else.
+    /// The queues of all users except `owner`, and nothing else.
     func wiped(of owner: QueueOwner) -> MemoryRows {
         let rest = MemoryRows()
         rest.setGlobals(globals.wiped)
@@ -14,7 +14,7 @@ extension MemoryRows {
         return rest
     }
 
-    /// Of everybody.
+    /// The number of queued batches of all users.
     var batchCount: Int { queues.values.reduce(0) { $0 + $1.waiting.count } }
 
     func batches(of owner: QueueOwner, after number: Int, limit: Int) -> [QueuedBatch] {

@@ -1,12 +1,12 @@
 import Switchyard
 
-/// The rows of a ``MemoryStore``: dictionaries, and for each change what undoes it.
+/// The rows of a ``MemoryStore``: dictionaries, and an undo step for each change.
 final class MemoryRows: StoreRows {
     private(set) var globals = StoreGlobals()
     var targetsByID: [Int: TargetRecord] = [:]
     var targetIDs: [WatchTarget: Int] = [:]
     var confirmed: [Int: Set<StoragePath>] = [:]
-    /// How many targets have confirmed a document.
+    /// The number of targets that have confirmed a document.
     var confirmations: [StoragePath: Int] = [:]
     var documents: [StoragePath: CachedDocument] = [:]
     var pathsByCollection: [CollectionPath: Set<StoragePath>] = [:]
@@ -15,7 +15,7 @@ final class MemoryRows: StoreRows {
     var documentBytes: Int64 = 0
     var sequenceNumbers: [StoragePath: Int64] = [:]
     var queues: [QueueOwner: MemoryQueue] = [:]
-    /// How many batches, of all users, write to a document.
+    /// The number of batches, of all users, that write to a document.
     var batchCounts: [StoragePath: Int] = [:]
     private var bundles: [UTF8Key: BundleRecord] = [:]
     private var namedQueries: [UTF8Key: NamedQueryRecord] = [:]

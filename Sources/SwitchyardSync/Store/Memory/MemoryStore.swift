@@ -19,7 +19,7 @@ package final class MemoryStore: SyncStore {
         }
     }
 
-    /// What everybody has queued.
+    /// The number of queued batches of all users.
     var batchCount: Int { rows.batchCount }
 
     package func clear() { rows = MemoryRows() }
