@@ -88,7 +88,19 @@ public struct SupabaseModule: InfrastructureModule {
     public func validate() throws(InfrastructureError) {
         let project = try SupabaseProject(configuration)
         try check("key", configuration.key.reveal(), of: project)
-        if let key = configuration.serviceKey { try check("serviceKey", key.reveal(), of: project) }
+        guard !Self.isSecret(configuration.key.reveal()) else {
+            throw problem(
+                "key is the project's secret key, which bypasses all policies. Put the publishable key there; the secret key "
+                    + "goes into serviceKey, on servers only")
+        }
+        if let key = configuration.serviceKey {
+            try check("serviceKey", key.reveal(), of: project)
+            guard !Self.isPublic(key.reveal()) else {
+                throw problem(
+                    "serviceKey is the project's publishable key, which has no rights of its own. Put the secret key there, on "
+                        + "servers only; the publishable key goes into key")
+            }
+        }
         _ = try SupabaseBuckets(configuration)
         try configuration.realtime.validate()
         guard configuration.checkInterval >= .milliseconds(10) else {
@@ -110,6 +122,14 @@ public struct SupabaseModule: InfrastructureModule {
         {
             throw problem("\(name) is of the project “\(found)”, and the url is that of “\(expected)”")
         }
+    }
+
+    private static func isSecret(_ key: String) -> Bool {
+        key.hasPrefix("sb_secret_") || SupabaseGrant.claims(of: key)?["role"]?.string == "service_role"
+    }
+
+    private static func isPublic(_ key: String) -> Bool {
+        key.hasPrefix("sb_publishable_") || SupabaseGrant.claims(of: key)?["role"]?.string == "anon"
     }
 
     private func problem(_ what: String) -> InfrastructureError {

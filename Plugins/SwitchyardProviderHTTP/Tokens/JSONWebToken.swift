@@ -16,12 +16,16 @@ package struct JSONWebToken: Sendable {
     package init(_ token: Secret) throws(TokenError) {
         let text = Array(token.reveal().utf8)
         guard text.count <= Self.limit else {
-            throw TokenError(.malformedToken, "The token is longer than \(Self.limit) bytes.")
+            throw TokenError(.malformedToken, "The token cannot be checked: it is longer than \(Self.limit) bytes.")
         }
         let parts = text.split(separator: UInt8(ascii: "."), maxSplits: 3, omittingEmptySubsequences: false)
         guard parts.count == 3, let header = Self.object(parts[0]), let claims = Self.object(parts[1]),
             let signature = Base64.decode(parts[2], alphabet: .url, padding: .absent)
-        else { throw TokenError(.malformedToken, "The text is not a JSON web token.") }
+        else {
+            throw TokenError(
+                .malformedToken,
+                "The token cannot be checked: it is not a JSON web token. Send the access token of a signed-in user.")
+        }
         self.header = header
         self.claims = claims
         self.signature = signature

@@ -33,6 +33,7 @@ public struct ServedRequest: Sendable, Hashable {
 /// `.deadlineExceeded`; calls that begin later throw it at once. Streams that are being followed throw it, too, and so does
 /// ``FileTransfer/result()``, which cancels its transfer. Streams that cannot fail go on, and so do transfers that no task waits
 /// for. A request inside another has the earlier of the two deadlines, and the outer ID if it has none.
+@discardableResult
 public func withRequest<Value, Failure: Error>(
     id: String? = nil, deadline: ContinuousClock.Instant? = nil, isolation: isolated (any Actor)? = #isolation,
     _ body: () async throws(Failure) -> Value

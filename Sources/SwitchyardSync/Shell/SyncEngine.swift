@@ -256,7 +256,7 @@ package actor SyncEngine {
     }
 
     /// The same for the last signed-in user, unless it was done and nobody has signed in since.
-    func wipeAfterSomebody() throws(StorageError) {
+    func wipeLastUser() throws(StorageError) {
         if let userID = try machine().lastUserID { try wipe(of: QueueOwner(userID)) }
     }
 

@@ -104,7 +104,7 @@ extension SyncEngine {
     var writeCountInMemory: Int? { (openMachine?.store as? MemoryStore)?.batchCount }
 
     /// What waits in memory only ends with the client.
-    func tellOfLoss(_ count: Int) {
+    func reportLostWrites(_ count: Int) {
         report(
             .notice(
                 "\(count) queued write\(count == 1 ? " was" : "s were") lost when the client was shut down: without a state "

@@ -197,7 +197,7 @@ public final class SyncedStorageClient: StorageClient, SignInFollowing, QueueKee
     public func shutDown() async {
         await follower?.stop()
         if drainsAtEnd { await drain(within: Self.drainDeadline) }
-        if let lost = await engine.writeCountInMemory, lost > 0 { await engine.tellOfLoss(lost) }
+        if let lost = await engine.writeCountInMemory, lost > 0 { await engine.reportLostWrites(lost) }
         await engine.shutDown()
         await driver.shutDown()
         claim?.release()

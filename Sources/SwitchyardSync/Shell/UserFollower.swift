@@ -97,7 +97,7 @@ actor UserFollower {
                 if let userID {
                     try await engine.wipe(of: QueueOwner(userID))
                 } else {
-                    try await engine.wipeAfterSomebody()
+                    try await engine.wipeLastUser()
                 }
                 leavers.removeFirst()
             }

@@ -76,6 +76,27 @@ import Testing
         await backend.shutDown()
     }
 
+    @Test func `Public and secret keys in each other's place are refused before anything is asked`() async throws {
+        func token(_ role: String) -> Secret { Secret(FixedAuthClient.token(["ref": "demo", "role": .string(role)])) }
+        for key in [token("service_role"), "sb_secret_1"] as [Secret] {
+            let error = await #expect(throws: InfrastructureError.self) {
+                try await Infrastructure(.supabase(url: WrongSetUp.url, key: key))
+            }
+            #expect(error?.code == .invalidConfiguration)
+            #expect(error?.message.contains("key is the project's secret key") == true, "\(error as Any)")
+        }
+        for key in [token("anon"), "sb_publishable_1"] as [Secret] {
+            let error = await #expect(throws: InfrastructureError.self) {
+                try await Infrastructure(.supabase(url: WrongSetUp.url, key: token("anon")) { $0.serviceKey = key })
+            }
+            #expect(error?.code == .invalidConfiguration)
+            #expect(error?.message.contains("serviceKey is the project's publishable key") == true, "\(error as Any)")
+        }
+        let fitting = SupabaseConfiguration(url: WrongSetUp.url, key: token("anon"), serviceKey: "sb_secret_1")
+        let backend = try await Infrastructure(SupabaseModule(fitting))
+        await backend.shutDown()
+    }
+
     @Test func `The key of another project is named by every client`() async throws {
         let refusal = #"{"message":"Invalid API key","hint":"Double check"}"#
         let site = try await WrongSetUp { _ in .text(refusal, status: 401) }

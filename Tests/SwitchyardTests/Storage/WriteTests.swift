@@ -7,6 +7,12 @@ import Testing
 @Suite struct WriteTests {
     static let path: StoragePath = "c/d"
 
+    @Test func `A batch without writes does not pass the check that providers make`() {
+        let error = #expect(throws: StorageError.self) { try WriteBatch([]).checked() }
+        #expect(error?.code == .invalidArgument)
+        #expect(error?.message == "A batch needs at least one write.")
+    }
+
     /// A write as data, mask and the fields of its transforms.
     struct Parts: Equatable {
         var data: DocumentData?

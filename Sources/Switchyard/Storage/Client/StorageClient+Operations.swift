@@ -79,12 +79,11 @@ extension StorageClient {
 
     /// The checks that every client makes before it accepts a batch.
     package func checkBatch(_ batch: WriteBatch) throws(StorageError) {
-        guard !batch.isEmpty else { throw .invalid("A batch needs at least one write.") }
+        try batch.checked()
         if let most = capabilities.maximumBatchSize, batch.count > most {
             throw .invalid(
                 "A batch on “\(provider)” has at most \(most) writes; this one has \(batch.count). Split it.")
         }
-        try batch.checked()
         try DocumentLimits.checkTransforms(batch.writes)
     }
 }

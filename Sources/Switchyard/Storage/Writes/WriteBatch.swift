@@ -31,11 +31,12 @@ public struct WriteBatch: Sendable, Hashable {
     public var isEmpty: Bool { writes.isEmpty }
     public var count: Int { writes.count }
 
-    /// Throws if a path is invalid. A provider calls this first in every commit.
+    /// Throws if the batch is empty or a path is invalid. A provider calls this first in every commit.
     ///
-    /// - Throws: `.invalidArgument` with the first invalid path.
+    /// - Throws: `.invalidArgument`, with the first invalid path.
     @discardableResult
     public func checked() throws(StorageError) -> WriteBatch {
+        guard !isEmpty else { throw .invalid("A batch needs at least one write.") }
         for write in writes { try write.path.checked() }
         return self
     }
