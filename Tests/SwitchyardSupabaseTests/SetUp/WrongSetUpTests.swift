@@ -86,8 +86,9 @@ import Testing
             #expect(error?.message.contains("key is the project's secret key") == true, "\(error as Any)")
         }
         for key in [token("anon"), "sb_publishable_1"] as [Secret] {
+            let turned = SupabaseConfiguration(url: WrongSetUp.url, key: token("anon"), serviceKey: key)
             let error = await #expect(throws: InfrastructureError.self) {
-                try await Infrastructure(.supabase(url: WrongSetUp.url, key: token("anon")) { $0.serviceKey = key })
+                try await Infrastructure(SupabaseModule(turned))
             }
             #expect(error?.code == .invalidConfiguration)
             #expect(error?.message.contains("serviceKey is the project's publishable key") == true, "\(error as Any)")
