@@ -14,7 +14,7 @@ extension SyncEngine {
         let generation = timerGeneration
         let pause = delay.duration(isFirstImmediate: timer != .recovery, chance)
         if timer == .writerBackoff { trouble?.nextAttempt = timestamp.later(by: pause) }
-        let task = Task { [weak self, clock] in
+        let task = Task.detached { [weak self, clock] in
             var sleeps = true
             while sleeps, (try? await clock.sleep(for: pause)) != nil {
                 sleeps = await self?.wokeUp(timer, generation) ?? false
@@ -50,7 +50,7 @@ extension SyncEngine {
     func openWatch() {
         watchGeneration += 1
         let generation = watchGeneration
-        watchTask = Task { [weak self, driver] in
+        watchTask = Task.detached { [weak self, driver] in
             do throws(StorageError) {
                 let connection = try await driver.openWatch()
                 guard let self, await self.adopt(connection, generation) else {
@@ -98,7 +98,7 @@ extension SyncEngine {
         emptyOutbox()
         trouble?.nextAttempt = nil
         let generation = writerGeneration
-        Task { [weak self] in await self?.writerIsOpen(generation) }
+        Task.detached { [weak self] in await self?.writerIsOpen(generation) }
     }
 
     private func writerIsOpen(_ generation: Int) {
@@ -131,7 +131,7 @@ extension SyncEngine {
     private func commitNext(_ chosen: OutgoingRequest? = nil) {
         guard chosen != nil || !outbox.isEmpty else { return }
         isCommitting = true
-        committing = Task { [weak self, driver] in
+        committing = Task.detached { [weak self, driver] in
             var request = chosen
             if request == nil { request = await self?.nextRequest() }
             guard let request else { return }

@@ -2,6 +2,8 @@ package import Switchyard
 import SwitchyardBytes
 
 /// Runs the machine: owns its store, its timers and its two streams, and feeds it one event at a time.
+///
+/// Its tasks are detached. They serve every caller, so they must not end at the deadline of the request that started them.
 package actor SyncEngine {
     typealias Listen = @Sendable (Result<ViewSnapshot, StorageError>) -> Void
 
@@ -173,7 +175,7 @@ package actor SyncEngine {
 
     private func startCollector() {
         collector?.cancel()
-        collector = Task { [weak self, clock] in
+        collector = Task.detached { [weak self, clock] in
             var pause = Duration.seconds(60)
             while (try? await clock.sleep(for: pause)) != nil {
                 await self?.feed(.collectGarbage(nil))

@@ -37,7 +37,7 @@ actor UserFollower {
             await wipe()
         }
         let states = auth.authStateStream()
-        following = Task { [weak self] in
+        following = Task.detached { [weak self] in
             for await _ in states { await self?.catchUp() }
         }
     }
@@ -59,9 +59,10 @@ actor UserFollower {
         let state = await auth.state
         if turn == nil, state == known, leavers.isEmpty, wishes.isUpToDate(state) { return state }
         let previous = turn
-        let task = Task {
+        // Shared by all callers, so it belongs to no request.
+        let task = Task.detached { [auth] in
             await previous?.value
-            await take(await auth.state)
+            await self.take(await auth.state)
         }
         turn = task
         await task.value

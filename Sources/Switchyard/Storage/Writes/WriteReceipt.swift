@@ -53,13 +53,14 @@ public struct WriteReceipt: Sendable {
         self.answer = answer
     }
 
-    /// Waits until the server has accepted the write.
+    /// Waits until the server has accepted the write, or until the deadline of the request that the caller serves.
     ///
-    /// - Throws: The reason if the server refused it, in which case its local effect is undone; `.cancelled` if the caller
+    /// - Throws: At that deadline as ``acknowledged(within:clock:)``; the reason if the server refused it, in which case its local effect is undone; `.cancelled` if the caller
     ///   was cancelled.
     @discardableResult
     public func acknowledged() async throws(StorageError) -> Acknowledgement {
-        try await answer().get()
+        if let deadline = RequestDeadline.current { return try await acknowledged(within: deadline - .now) }
+        return try await answer().get()
     }
 
     /// Waits until the server has accepted the write, with a deadline. If the queue cannot be sent, the error says why.
