@@ -49,12 +49,16 @@ struct SupabaseFileService: Sendable {
             }
             if answer.head.isSuccess { return answer }
             let response = await answer.whole()
+            let failure = FileStorageError(supabase: response, isSession: isSession, now: now())
+            if let proof, proof.user == nil, failure.code == .unauthenticated {
+                throw FileStorageError(
+                    .unauthenticated, FileStorageError.refusedKey, isRetryable: false, underlying: failure.underlying)
+            }
             let text = SupabaseFileFailure(response).text
             if let problem = SupabaseTokenProblem(code: nil, text: text, user: proof?.user) {
                 throw FileStorageError(
                     .unauthorized, problem.message(tokens.issuer), isRetryable: false, underlying: problem)
             }
-            let failure = FileStorageError(supabase: response, isSession: isSession, now: now())
             guard failure.code == .unauthenticated, proof?.user != nil, refused == nil else { throw failure }
             refused = proof
         }

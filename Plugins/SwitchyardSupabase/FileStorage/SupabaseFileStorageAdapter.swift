@@ -164,9 +164,8 @@ public final class SupabaseFileStorageAdapter: FileStorageClient {
             ])
         let service = try await service.bound()
         let rows = try await service.persistently("list") { () throws(FileStorageError) in
-            guard let json = try? JSON(parsing: try await service.call(request).body), let rows = json.array else {
-                throw .unreadable
-            }
+            let answer = try await service.call(request).body
+            guard let rows = (try? JSON(parsing: answer))?.array else { throw .unreadable }
             return rows
         }
         let prefix = folder.map { $0.rawValue + "/" } ?? ""

@@ -50,6 +50,9 @@ extension FileStorageError {
         self.init(code, message, isRetryable: isAborted ? true : nil, retryAfter: wait, underlying: failure)
     }
 
+    /// Without a user, the key is the only token that the service gets.
+    static let refusedKey =
+        "The project does not accept the key. Copy the publishable key of this very project: Project Settings, API Keys."
     private static let missingPolicy =
         "The bucket's policies do not allow it. A new bucket lets nobody in: add policies to storage.objects. A local Supabase "
         + "that is started with --bucket NAME has the usual ones."
@@ -84,11 +87,7 @@ extension FileStorageError {
         case "FeatureNotEnabled", "NotSupported": (.unsupported, "The project does not offer this.")
         // After all more specific codes, since a file's name may look like this message.
         case _ where failure.isAboutKey:
-            (
-                .unauthenticated,
-                "The project does not accept the key. Copy the publishable key of this very project: Project Settings, "
-                    + "API Keys."
-            )
+            (.unauthenticated, Self.refusedKey)
         case _ where failure.isAboutToken: (.unauthenticated, "The server rejected the session's token.")
         case "AccessDenied", "Unauthorized": (.unauthorized, Self.missingPolicy)
         default: nil

@@ -57,6 +57,8 @@ import Testing
             try await files.put(Data([1]), at: "avatars/alice.jpg")
             let folder = try await files.list("avatars")
             for file in folder.files { print(file.path, file.size) }
+            let top = try await files.list()
+            #expect(top.folders.contains("avatars"))
             try await files.updateMetadata(of: "avatars/alice.jpg", FileMetadataChanges(custom: ["by": "alice"]))
             let address = try await files.downloadURL(of: "avatars/alice.jpg", expiresIn: .seconds(3600))
             #expect(folder.files.count == 2 && !address.absoluteString.isEmpty)

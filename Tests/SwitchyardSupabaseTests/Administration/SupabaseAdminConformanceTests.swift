@@ -58,7 +58,7 @@ struct SupabaseAdminHarness: AdminHarness {
 
     func makeClientWithWrongKey() async throws -> any AdminClient {
         let site = try await Self.site.value
-        return try await site.desk(serviceKey: site.supabase.anonKey).makeAdminClient()
+        return try await site.desk(serviceKey: FixedAuthClient.token(["role": "service_role"])).makeAdminClient()
     }
 
     func makeAuthClient() async throws -> any AuthClient {
