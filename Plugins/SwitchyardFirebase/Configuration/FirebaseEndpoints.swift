@@ -28,7 +28,7 @@ struct FirebaseEndpoint: Sendable, Hashable {
             throw place.problem(address, "it is neither http nor https")
         }
         guard parts.query == nil, !address.hasSuffix("/") else {
-            throw place.problem(address, "it ends with a slash or a query")
+            throw place.problem(address, "it ends with a slash or a query; leave that out")
         }
         self.address = address
         self.isEmulator = isEmulator

@@ -15,31 +15,33 @@ struct SupabaseProject: Sendable, Hashable {
     }
 
     /// - Throws: `.invalidConfiguration` for an invalid address, and for one to which secrets must not be sent.
-    init(_ address: String, plainHost: String? = nil) throws(InfrastructureError) {
+    init(_ given: String, plainHost: String? = nil) throws(InfrastructureError) {
+        // Browsers append a slash.
+        let address = given.hasSuffix("/") ? String(given.dropLast()) : given
         let parts: URLParts
         do throws(TransportError) {
             parts = try URLParts(validating: address)
         } catch {
-            throw SupabaseProject.problem(address, error.message)
+            throw SupabaseProject.problem(given, error.message)
         }
         guard parts.scheme == "https" || parts.scheme == "http" else {
-            throw SupabaseProject.problem(address, "it is neither http nor https")
+            throw SupabaseProject.problem(given, "it is neither http nor https")
         }
         guard parts.query == nil, !address.hasSuffix("/") else {
-            throw SupabaseProject.problem(address, "it ends with a slash or a query")
+            throw SupabaseProject.problem(given, "it ends with slashes or a query; leave that out")
         }
         if let service = SupabaseProject.services.first(where: { parts.path.contains("/\($0)/v1") }) {
             throw SupabaseProject.problem(
-                address, "“/\(service)/v1” is one of its services; leave the path out, as in https://demo.supabase.co")
+                given, "“/\(service)/v1” is one of its services; leave the path out, as in https://demo.supabase.co")
         }
         guard !parts.host.hasSuffix("supabase.com") else {
             throw SupabaseProject.problem(
-                address, "it is the dashboard; the project's own address is under Project Settings, Data API")
+                given, "it is the dashboard; the project's own address is under Project Settings, Data API")
         }
         guard parts.mayCarrySecrets(plainTo: plainHost) else {
             throw SupabaseProject.problem(
-                address, "it is plain HTTP to another machine, and neither keys nor tokens are sent there",
-                PlainHTTP.remedy(for: address))
+                given, "it is plain HTTP to another machine, and neither keys nor tokens are sent there",
+                PlainHTTP.remedy(for: given))
         }
         self.address = address
         self.plainHost = plainHost

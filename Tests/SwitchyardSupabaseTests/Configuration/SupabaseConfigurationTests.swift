@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test(arguments: [
-        "", "demo.supabase.co", "https://demo.supabase.co/", "https://demo.supabase.co?x=1", "ftp://demo.supabase.co",
+        "", "demo.supabase.co", "https://demo.supabase.co//", "https://demo.supabase.co?x=1", "ftp://demo.supabase.co",
         "http://192.168.1.7:8000", "http://127.0.0.1.example", "http://user@localhost",
     ])
     func `An address to which nothing can or may be sent is refused`(_ url: String) {
@@ -151,6 +151,13 @@ import Testing
         for address in ["https://supabase.example.com", "http://localhost:8000", "https://api.demo.supabase.co"] {
             #expect(try SupabaseProject(address).storage == address + "/storage/v1")
         }
+    }
+
+    @Test func `The slash that a browser appends is left out`() throws {
+        let project = try SupabaseProject("https://demo.supabase.co/")
+        #expect(project.rest == "https://demo.supabase.co/rest/v1" && project.reference == "demo")
+        #expect(project.id == (try SupabaseProject("https://demo.supabase.co")).id)
+        #expect(throws: InfrastructureError.self) { try SupabaseProject("https://demo.supabase.co//") }
     }
 
     @Test func `Keys are in no description`() {

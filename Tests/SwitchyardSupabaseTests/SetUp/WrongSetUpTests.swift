@@ -11,7 +11,7 @@ import Testing
 @Suite struct WrongSetUpTests {
     private static let good = FixedAuthClient.token(["sub": "alice", "role": "authenticated"])
 
-    @Test(arguments: ["/rest/v1", "/auth/v1", "/storage/v1/object", "/"])
+    @Test(arguments: ["/rest/v1", "/auth/v1", "/storage/v1/object", "//"])
     func `An address with a path is refused before anything is asked`(_ path: String) async throws {
         let error = await #expect(throws: InfrastructureError.self) {
             try await Infrastructure(.supabase(url: WrongSetUp.url + path, key: "sb_publishable_1"))
