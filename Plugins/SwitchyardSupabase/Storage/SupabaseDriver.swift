@@ -235,6 +235,9 @@ struct SupabaseDriver: SyncDriver {
 private struct SupabaseTransaction: StorageTransactionBackend {
     /// Bound to the user who started it, since only that user's ledger knows the batch.
     let driver: SupabaseDriver
+    private static let patience = Duration.seconds(6)
+
+    init(driver: SupabaseDriver) { self.driver = driver }
 
     func documents(_ paths: [StoragePath]) async throws(StorageError) -> [DocumentSnapshot] {
         try await driver.documents(paths).documents
@@ -244,18 +247,20 @@ private struct SupabaseTransaction: StorageTransactionBackend {
     /// up earlier would leave the outcome unknown.
     func commit(_ writes: [DocumentWrite]) async throws(StorageError) -> WriteReceipt.Acknowledgement {
         let name = RandomID.make()
-        var pause = Duration.milliseconds(100)
+        var (pause, waited) = (Duration.milliseconds(100), Duration.zero)
         while true {
             do throws(StorageError) {
                 let result = try await driver.commit(writes, as: name)
                 return WriteReceipt.Acknowledgement(commitTime: result.commitTime, updateTimes: result.updateTimes)
             } catch {
-                guard error.code == .unavailable || error.code == .deadlineExceeded, pause < .seconds(4) else {
-                    throw error
-                }
-                do { try await driver.clock.sleep(for: pause) } catch _ { throw error }
+                guard error.code == .unavailable || error.code == .deadlineExceeded, waited < Self.patience
+                else { throw error }
+                // Varied, so that clients that lost the same connection do not return in step.
+                let next = pause * Double.random(in: 0.75...1.25)
+                do { try await driver.clock.sleep(for: next) } catch _ { throw error }
+                waited += next
             }
-            pause *= 2
+            pause = min(pause * 2, .milliseconds(500))
         }
     }
 }

@@ -65,6 +65,23 @@ struct LostDatabaseConformanceTests {
         try await Self.run.outcome(of: check)
     }
 
+    @Test func `A transaction whose commit is lost twelve times in a row is carried out once`() async throws {
+        let site = try await SupabaseSite()
+        let client = try site.hurriedClient()
+        try await client.setDocument("lost/once", ["n": 1]).acknowledged()
+        let rule = site.supabase.faults.add(LocalSupabase.losesDatabaseAfter, times: 12) {
+            $0.rawPath.hasSuffix("switchyard_commit")
+        }
+        try await client.transaction { transaction in
+            let number = try await transaction.document("lost/once")["n"]?.integerValue ?? 0
+            try await transaction.set("lost/once", ["n": .of(number + 1)])
+        }
+        #expect(site.supabase.faults.strikes(of: rule) == 12)
+        #expect(try await client.document("lost/once", from: .server).data?["n"] == 2)
+        await client.shutDown()
+        await site.stop()
+    }
+
     @Test func `Both faults strike, and what is counted is counted once`() async throws {
         let bed = try await Self.bed.value
         let faults = bed.site.supabase.faults
