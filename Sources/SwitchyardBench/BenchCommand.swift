@@ -14,7 +14,8 @@ enum BenchCommand {
           --list           names the sections and runs nothing
           --help           this text
 
-        A figure with a mark is printed beside it, met or MISSED; those without are context, such as another contender's.
+        A mark is printed beside its figure, met or MISSED; figures without one are context, such as another contender's. A
+        quick run is too short to say that a mark is missed: it calls it unmeasured.
         Contenders take turns within one run, and each figure is the median of its rounds. Exit status: 0 when every mark
         is met, 1 when one is missed, 2 when a section failed or the arguments are wrong.
         """

@@ -57,7 +57,8 @@ struct UsageError: Error {
     }
 }
 
+/// A full disk or a reader that has gone ends neither a check nor a server.
 enum Terminal {
-    static func print(_ text: String) { FileHandle.standardOutput.write(Data((text + "\n").utf8)) }
-    static func error(_ text: String) { FileHandle.standardError.write(Data((text + "\n").utf8)) }
+    static func print(_ text: String) { try? FileHandle.standardOutput.write(contentsOf: Data((text + "\n").utf8)) }
+    static func error(_ text: String) { try? FileHandle.standardError.write(contentsOf: Data((text + "\n").utf8)) }
 }

@@ -103,7 +103,8 @@ package final class PostgresServer: Sendable {
         process.standardError = stderr
         try process.run()
         let errors = Task.detached { stderr.fileHandleForReading.readDataToEndOfFile() }
-        stdin.fileHandleForWriting.write(Data(input.utf8))
+        // It may end before it has read everything; its exit status and its complaint say why.
+        try? stdin.fileHandleForWriting.write(contentsOf: Data(input.utf8))
         try stdin.fileHandleForWriting.close()
         let output = await Task.detached { stdout.fileHandleForReading.readDataToEndOfFile() }.value
         let complaint = String(decoding: await errors.value, as: UTF8.self)

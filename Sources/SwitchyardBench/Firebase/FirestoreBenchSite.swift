@@ -51,12 +51,13 @@
 
         func getBody(_ path: StoragePath) -> [UInt8] { JSON.object(["documents": [name(path)]]).bytes() }
 
-        func setBody(_ path: StoragePath, _ number: Int) -> [UInt8] {
+        func setBody(_ paths: [StoragePath], _ number: Int) -> [UInt8] {
             let fields: JSON = [
                 "number": ["integerValue": .string("\(number)")], "name": ["stringValue": "Alice"],
                 "isActive": ["booleanValue": true],
             ]
-            return JSON.object(["writes": [["update": ["name": name(path), "fields": fields]]]]).bytes()
+            let writes = paths.map { JSON.object(["update": ["name": name($0), "fields": fields]]) }
+            return JSON.object(["writes": .array(writes)]).bytes()
         }
 
         /// The query for a whole collection, as the adapter sends it.

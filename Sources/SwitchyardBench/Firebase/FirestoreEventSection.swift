@@ -54,7 +54,7 @@
         private func write(
             _ site: FirestoreBenchSite, _ path: StoragePath, _ number: Int, by transport: CurlTransport
         ) async throws {
-            var request = HTTPRequest(.post, site.url("commit"), body: site.setBody(path, number))
+            var request = HTTPRequest(.post, site.url("commit"), body: site.setBody([path], number))
             request.headers["Content-Type"] = "application/json"
             guard try await transport.send(request).isSuccess else { throw BenchFailure("a write was refused") }
         }

@@ -28,14 +28,30 @@
                 try await compare(bench, "set", concurrency, count) { worker, count, handsOver in
                     let path = try path(worker)
                     try await BlockingCurl.posts(site.url("commit"), count: count, handsOver: handsOver) {
-                        site.setBody(path, $0)
+                        site.setBody([path], $0)
                     }
                 } ours: { worker, count in
                     for number in 0..<count { try await set(client, worker, to: number) }
                 }
             }
+            let count = bench.settings.count(20, quick: 2)
+            try await compare(bench, "batch of \(Self.batch)", 1, count) { _, count, handsOver in
+                let paths = try (0..<Self.batch).map { try path($0) }
+                try await BlockingCurl.posts(site.url("commit"), count: count, handsOver: handsOver) {
+                    site.setBody(paths, $0)
+                }
+            } ours: { _, count in
+                for number in 0..<count {
+                    var batch = WriteBatch()
+                    for index in 0..<Self.batch { batch.append(try .set(path(index), document(number))) }
+                    try await client.commit(batch).acknowledged()
+                }
+            }
             await client.shutDown()
         }
+
+        /// The writes in a batch: as many as the server takes.
+        private static let batch = 500
 
         private func compare(
             _ bench: Bench, _ what: String, _ concurrency: Int, _ count: Int,
@@ -52,6 +68,10 @@
             let title = concurrency == 1 ? what : "\(what), \(concurrency) at once"
             for result in results {
                 await bench.report("\(title), \(result.name)", Double(count) / result.seconds, "req/s")
+            }
+            for result in results {
+                await bench.report("\(title), \(result.name), CPU", result.cpuSeconds / Double(count) * 1e6, "µs")
+                await bench.report("\(title), \(result.name), wake-ups", result.wakeUps / Double(count), "")
             }
             await bench.report(
                 "\(title), share of blocking libcurl", results[0].seconds / results[1].seconds, "×", .atLeast(0.85))
@@ -71,9 +91,11 @@
         private func path(_ worker: Int) throws -> StoragePath { CollectionPath("bench").document("d\(worker)") }
 
         private func set(_ client: any StorageClient, _ worker: Int, to number: Int) async throws {
-            try await client.setDocument(
-                path(worker), ["number": .of(number), "name": "Alice", "isActive": true]
-            ).acknowledged()
+            try await client.setDocument(path(worker), document(number)).acknowledged()
+        }
+
+        private func document(_ number: Int) -> WriteFields {
+            ["number": .of(number), "name": "Alice", "isActive": true]
         }
     }
 #endif

@@ -6,7 +6,7 @@ struct BenchReport: Codable, Sendable {
         let area: String
         let section: String
         let figure: Figure
-        let isMet: Bool?
+        let verdict: Figure.Verdict?
     }
 
     struct Failed: Codable, Sendable {
@@ -22,7 +22,7 @@ struct BenchReport: Codable, Sendable {
     var entries: [Entry] = []
     var failures: [Failed] = []
 
-    var missed: [Entry] { entries.filter { $0.isMet == false } }
+    var missed: [Entry] { entries.filter { $0.verdict == .missed } }
 
     var status: Int32 { failures.isEmpty ? (missed.isEmpty ? 0 : 1) : 2 }
 
@@ -42,9 +42,10 @@ struct BenchReport: Codable, Sendable {
     }
 
     var summary: String {
-        let marked = entries.filter { $0.isMet != nil }.count
+        let marked = entries.filter { $0.verdict != nil }.count
         let failed = failures.isEmpty ? "" : ", \(failures.count) sections failed"
-        let quick = isQuick ? " (quick: not a measurement)" : ""
+        let unmeasured = entries.filter { $0.verdict == .unmeasured }.count
+        let quick = isQuick ? ", \(unmeasured) not met in a quick run, which does not measure" : ""
         return "\n\(entries.count) figures, \(marked) marks, \(missed.count) missed\(failed)\(quick)"
     }
 }
@@ -55,7 +56,7 @@ enum BenchTable {
         "\n\(area) / \(section)\n" + String(repeating: "-", count: 116)
     }
 
-    static func line(_ figure: Figure) -> String {
+    static func line(_ figure: Figure, _ verdict: Figure.Verdict?) -> String {
         let value = pad("\(number(figure.value)) \(figure.unit)", 22, isRight: true)
         let mark =
             switch figure.mark {
@@ -63,7 +64,13 @@ enum BenchTable {
             case .atLeast(let bound): "≥ \(number(bound))"
             case .atMost(let bound): "≤ \(number(bound))"
             }
-        let verdict = figure.isMet.map { $0 ? "met" : "MISSED" } ?? ""
+        let verdict =
+            switch verdict {
+            case nil: ""
+            case .met: "met"
+            case .missed: "MISSED"
+            case .unmeasured: "unmeasured"
+            }
         return "\(pad(figure.name, 70))\(value)   \(pad(mark, 12))\(verdict)"
     }
 

@@ -18,9 +18,10 @@ struct BenchRunner: Sendable {
             for section in area.sections where options.includes(section) {
                 show(BenchTable.title(area.name, section.name))
                 let bench = Bench(settings: options.settings, area: area.name, section: section.name) { figure in
-                    show(BenchTable.line(figure))
+                    let verdict = figure.verdict(isQuick: options.settings.isQuick)
+                    show(BenchTable.line(figure, verdict))
                     let entry = BenchReport.Entry(
-                        area: area.name, section: section.name, figure: figure, isMet: figure.isMet)
+                        area: area.name, section: section.name, figure: figure, verdict: verdict)
                     report.withLock { $0.entries.append(entry) }
                 }
                 do {

@@ -19,9 +19,12 @@ struct Contest: Sendable {
         let wall: [Double]
         /// The processor seconds of the whole process.
         let cpu: [Double]
+        /// How often a thread of the process had to be woken.
+        let woken: [Double]
 
         var seconds: Double { Statistics.median(wall) }
         var cpuSeconds: Double { Statistics.median(cpu) }
+        var wakeUps: Double { Statistics.median(woken) }
     }
 
     let rounds: Int
@@ -38,19 +41,22 @@ struct Contest: Sendable {
             for contender in contenders { _ = try await contender.round() }
         }
         var wall = [[Double]](repeating: [], count: contenders.count)
-        var cpu = wall
+        var (cpu, woken) = (wall, wall)
         for round in 0..<rounds {
             for turn in contenders.indices {
                 // Rotate the order, so that none is always first.
                 let index = (turn + round) % contenders.count
-                let (before, clock) = (Usage.cpuSeconds, ContinuousClock().now)
+                let (before, asleep, clock) = (Usage.cpuSeconds, Usage.wakeUps, ContinuousClock().now)
                 let outcome = try await contenders[index].round()
                 wall[index].append((ContinuousClock().now - clock).inSeconds)
                 cpu[index].append(Usage.cpuSeconds - before)
+                woken[index].append(Double(Usage.wakeUps - asleep))
                 withExtendedLifetime(outcome) {}
             }
         }
-        return contenders.indices.map { Result(name: contenders[$0].name, wall: wall[$0], cpu: cpu[$0]) }
+        return contenders.indices.map {
+            Result(name: contenders[$0].name, wall: wall[$0], cpu: cpu[$0], woken: woken[$0])
+        }
     }
 }
 

@@ -19,13 +19,21 @@ struct Figure: Codable, Sendable {
         self.mark = mark
     }
 
+    enum Verdict: String, Codable, Sendable {
+        case met, missed
+        /// A quick run is too short to say that a mark is missed.
+        case unmeasured
+    }
+
     /// `nil` without a mark. NaN misses every mark.
-    var isMet: Bool? {
+    func verdict(isQuick: Bool) -> Verdict? {
+        let isMet: Bool
         switch mark {
-        case nil: nil
-        case .atLeast(let bound): value >= bound
-        case .atMost(let bound): value <= bound
+        case nil: return nil
+        case .atLeast(let bound): isMet = value >= bound
+        case .atMost(let bound): isMet = value <= bound
         }
+        return isMet ? .met : isQuick && value.isFinite ? .unmeasured : .missed
     }
 }
 

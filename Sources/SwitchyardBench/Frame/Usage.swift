@@ -8,6 +8,9 @@ enum Usage {
         return seconds(usage.ru_utime) + seconds(usage.ru_stime)
     }
 
+    /// How often a thread of this process has slept until something happened: each time one has to be woken.
+    static var wakeUps: Int { Int(usage.ru_nvcsw) }
+
     /// The peak resident memory. It only grows during a process, so ask in a child (`Bench.inChild`).
     static var peakResidentBytes: Int {
         #if os(Linux) || os(Android)

@@ -49,6 +49,9 @@
             for (result, count) in zip(results, rates) {
                 await bench.report("sequential, \(result.name), CPU per request", result.cpuSeconds / count * 1e6, "µs")
             }
+            for (result, count) in zip(results, rates) {
+                await bench.report("sequential, \(result.name), wake-ups per request", result.wakeUps / count, "")
+            }
             await bench.report(
                 "sequential, share of blocking libcurl", results[0].seconds / results[1].seconds, "×", .atLeast(0.6))
             return Bare(seconds: results[0].seconds / rates[0], cpuSeconds: results[0].cpuSeconds / rates[0])
