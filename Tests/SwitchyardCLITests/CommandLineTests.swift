@@ -67,6 +67,12 @@ import Testing
         for service in ConformanceService.allCases { #expect(HelpCommand.text.contains(service.rawValue)) }
     }
 
+    @Test(.enabled(if: FileHandle(forWritingAtPath: "/dev/full") != nil, "there is no /dev/full"))
+    func `Output that cannot be written does not end the program`() async throws {
+        let full = try #require(FileHandle(forWritingAtPath: "/dev/full"))
+        #expect(try await RunningProgram(["help"], output: full).status() == ExitStatus.success.rawValue)
+    }
+
     @Test func `Local servers are as open as they are asked to be, and no more`() throws {
         let bare = try EmulatorCommand(["supabase"])
         #expect(bare.supabase?.buckets == [] && bare.supabase?.allowsEverything == false && bare.trusted == nil)

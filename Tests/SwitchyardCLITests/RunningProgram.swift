@@ -8,8 +8,10 @@ final class RunningProgram: Sendable {
     private let output: Mutex<String>
     private let pipe: Pipe
 
-    /// - Parameter words: Its arguments.
-    init(_ words: [String]) throws {
+    /// - Parameters:
+    ///   - words: Its arguments.
+    ///   - file: What takes its output, instead of this test.
+    init(_ words: [String], output file: FileHandle? = nil) throws {
         let tests = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
         let process = Process()
         // Built beside the tests.
@@ -17,7 +19,7 @@ final class RunningProgram: Sendable {
             "switchyard")
         process.arguments = words
         let pipe = Pipe()
-        process.standardOutput = pipe
+        process.standardOutput = file ?? pipe
         try process.run()
         self.pipe = pipe
         output = Mutex("")
