@@ -235,7 +235,9 @@ struct SupabaseDriver: SyncDriver {
 private struct SupabaseTransaction: StorageTransactionBackend {
     /// Bound to the user who started it, since only that user's ledger knows the batch.
     let driver: SupabaseDriver
-    private static let patience = Duration.seconds(6)
+    private static let tries = 15
+    private static let pauses = Backoff.Policy(
+        initial: .milliseconds(100), factor: 2, maximum: .milliseconds(500), jitter: 0.25, isFirstImmediate: false)
 
     init(driver: SupabaseDriver) { self.driver = driver }
 
@@ -247,20 +249,22 @@ private struct SupabaseTransaction: StorageTransactionBackend {
     /// up earlier would leave the outcome unknown.
     func commit(_ writes: [DocumentWrite]) async throws(StorageError) -> WriteReceipt.Acknowledgement {
         let name = RandomID.make()
-        var (pause, waited) = (Duration.milliseconds(100), Duration.zero)
+        let watch = Stopwatch(driver.clock)
+        var backoff = Backoff(Self.pauses, now: watch.now)
+        var generator = SystemRandomNumberGenerator()
+        var tried = 0
         while true {
+            tried += 1
             do throws(StorageError) {
                 let result = try await driver.commit(writes, as: name)
                 return WriteReceipt.Acknowledgement(commitTime: result.commitTime, updateTimes: result.updateTimes)
             } catch {
-                guard error.code == .unavailable || error.code == .deadlineExceeded, waited < Self.patience
-                else { throw error }
-                // Varied, so that clients that lost the same connection do not return in step.
-                let next = pause * Double.random(in: 0.75...1.25)
-                do { try await driver.clock.sleep(for: next) } catch _ { throw error }
-                waited += next
+                guard error.code == .unavailable || error.code == .deadlineExceeded, tried < Self.tries else {
+                    throw error
+                }
+                let pause = backoff.next(now: watch.now, using: &generator)
+                do { try await driver.clock.sleep(for: pause) } catch _ { throw error }
             }
-            pause = min(pause * 2, .milliseconds(500))
         }
     }
 }
