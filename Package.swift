@@ -112,7 +112,8 @@ let package = Package(
         .executableTarget(
             name: "SwitchyardCLI",
             dependencies: [
-                "Switchyard", "SwitchyardMock", "SwitchyardFirebase", "SwitchyardSupabase", "SwitchyardMockHarness",
+                "Switchyard", "SwitchyardBytes", "SwitchyardMock", "SwitchyardFirebase", "SwitchyardSupabase",
+                "SwitchyardMockHarness",
                 "SwitchyardConformance", "SwitchyardServerKit", "SwitchyardLocalFirebase", "SwitchyardLocalSupabase",
                 "SwitchyardLifeSignalStory",
             ]),
@@ -120,7 +121,7 @@ let package = Package(
             name: "SwitchyardBench",
             dependencies: [
                 "Switchyard", "SwitchyardBytes", "SwitchyardWire", "SwitchyardURLSession", "SwitchyardSync",
-                "SwitchyardSyncReference",
+                "SwitchyardSyncReference", "SwitchyardProviderKit",
                 "SwitchyardMock", "SwitchyardFirebase", "SwitchyardSupabase", "SwitchyardServerKit",
                 "SwitchyardLocalFirebase", "SwitchyardLocalSupabase",
                 "SwitchyardTestSupport", .target(name: "CSwitchyardCurl", condition: .when(platforms: [.linux])),
@@ -144,7 +145,10 @@ let package = Package(
             dependencies: [
                 "Switchyard", "SwitchyardBytes", "SwitchyardProviderKit", "SwitchyardMock", "SwitchyardTestSupport",
             ]),
-        .testTarget(name: "SwitchyardBytesTests", dependencies: ["SwitchyardBytes", "SwitchyardTestSupport"]),
+        // The coders are tried on the same texts as the parser.
+        .testTarget(
+            name: "SwitchyardBytesTests",
+            dependencies: ["SwitchyardBytes", "SwitchyardProviderKit", "SwitchyardTestSupport"]),
         // A program of one request, for tests that need another process, and for `.ci/size`.
         .executableTarget(
             name: "SwitchyardOneRequest", dependencies: ["SwitchyardWire"], path: "Tests/SwitchyardOneRequest"),

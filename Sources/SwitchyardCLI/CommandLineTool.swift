@@ -1,5 +1,6 @@
 import Foundation
 import Switchyard
+import SwitchyardBytes
 
 /// `switchyard`: the package's command-line tool.
 @main
@@ -59,6 +60,6 @@ struct UsageError: Error {
 
 /// A full disk or a reader that has gone ends neither a check nor a server.
 enum Terminal {
-    static func print(_ text: String) { try? FileHandle.standardOutput.write(contentsOf: Data((text + "\n").utf8)) }
-    static func error(_ text: String) { try? FileHandle.standardError.write(contentsOf: Data((text + "\n").utf8)) }
+    static func print(_ text: String) { _ = POSIXFile.write(Array((text + "\n").utf8), to: 1) }
+    static func error(_ text: String) { _ = POSIXFile.write(Array((text + "\n").utf8), to: 2) }
 }

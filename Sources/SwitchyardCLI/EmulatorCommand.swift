@@ -1,5 +1,6 @@
 import Foundation
 import Switchyard
+import SwitchyardBytes
 import SwitchyardLocalFirebase
 import SwitchyardLocalSupabase
 import SwitchyardSupabase
@@ -140,7 +141,7 @@ struct EmulatorCommand {
             options.firebase = try FirebaseProject(firebase.project, keys: firebase.publishedKeys)
         } else if let trusted {
             options.firebase =
-                if let url = URL(string: trusted), trusted.contains("://") {
+                if let url = URL(string: trusted), trusted.includes("://") {
                     try await FirebaseProject(at: url)
                 } else {
                     try FirebaseProject(trusted)

@@ -30,7 +30,7 @@ public final class LocalSupabase: Sendable {
     ///
     /// - Throws: If there is no PostgreSQL, the port is taken, or the folder cannot be used.
     public init(_ options: LocalSupabaseOptions = LocalSupabaseOptions()) async throws(LocalSupabaseError) {
-        for bucket in options.buckets where !StorageName.isBucket(bucket) || bucket.contains("$") {
+        for bucket in options.buckets where !StorageName.isBucket(bucket) || bucket.includes("$") {
             throw LocalSupabaseError("“\(bucket)” is not a name for a bucket. Use letters, digits, “-” and “_”.")
         }
         place = try LocalSupabasePlace(options.folder)
@@ -198,8 +198,8 @@ public final class LocalSupabase: Sendable {
 
     /// Whether another server changed or created the same role at the same time.
     private static func isCollision(_ failure: PostgresFailure) -> Bool {
-        (failure.code == "XX000" && failure.message.contains("concurrently updated"))
-            || (failure.code == "23505" && failure.message.contains("pg_authid"))
+        (failure.code == "XX000" && failure.message.includes("concurrently updated"))
+            || (failure.code == "23505" && failure.message.includes("pg_authid"))
     }
 
     private static func listen(

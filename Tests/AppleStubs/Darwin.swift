@@ -20,6 +20,49 @@ public func pthread_create(
 public func pthread_detach(_ thread: pthread_t) -> Int32 { 0 }
 public func pthread_join(_ thread: pthread_t, _ result: UnsafeMutablePointer<UnsafeMutableRawPointer?>?) -> Int32 { 0 }
 
+public typealias posix_spawn_file_actions_t = UnsafeMutableRawPointer
+public typealias posix_spawnattr_t = UnsafeMutableRawPointer
+public let POSIX_SPAWN_CLOEXEC_DEFAULT: Int32 = 0x4000
+
+@discardableResult
+public func posix_spawn_file_actions_init(_ actions: UnsafeMutablePointer<posix_spawn_file_actions_t?>) -> Int32 { 0 }
+@discardableResult
+public func posix_spawn_file_actions_destroy(_ actions: UnsafeMutablePointer<posix_spawn_file_actions_t?>) -> Int32 { 0 }
+@discardableResult
+public func posix_spawn_file_actions_adddup2(
+    _ actions: UnsafeMutablePointer<posix_spawn_file_actions_t?>, _ file: Int32, _ new: Int32
+) -> Int32 { 0 }
+@discardableResult
+public func posix_spawn_file_actions_addopen(
+    _ actions: UnsafeMutablePointer<posix_spawn_file_actions_t?>, _ file: Int32, _ path: UnsafePointer<CChar>,
+    _ flags: Int32, _ mode: UInt16
+) -> Int32 { 0 }
+@discardableResult
+public func posix_spawn_file_actions_addinherit_np(
+    _ actions: UnsafeMutablePointer<posix_spawn_file_actions_t?>, _ file: Int32
+) -> Int32 { 0 }
+@discardableResult
+public func posix_spawnattr_init(_ attributes: UnsafeMutablePointer<posix_spawnattr_t?>) -> Int32 { 0 }
+@discardableResult
+public func posix_spawnattr_destroy(_ attributes: UnsafeMutablePointer<posix_spawnattr_t?>) -> Int32 { 0 }
+@discardableResult
+public func posix_spawnattr_setsigmask(
+    _ attributes: UnsafeMutablePointer<posix_spawnattr_t?>, _ signals: UnsafePointer<sigset_t>
+) -> Int32 { 0 }
+@discardableResult
+public func posix_spawnattr_setsigdefault(
+    _ attributes: UnsafeMutablePointer<posix_spawnattr_t?>, _ signals: UnsafePointer<sigset_t>
+) -> Int32 { 0 }
+@discardableResult
+public func posix_spawnattr_setpgroup(_ attributes: UnsafeMutablePointer<posix_spawnattr_t?>, _ group: pid_t) -> Int32 { 0 }
+@discardableResult
+public func posix_spawnattr_setflags(_ attributes: UnsafeMutablePointer<posix_spawnattr_t?>, _ flags: Int16) -> Int32 { 0 }
+public func posix_spawn(
+    _ process: UnsafeMutablePointer<pid_t>?, _ path: UnsafePointer<CChar>?,
+    _ actions: UnsafePointer<posix_spawn_file_actions_t?>?, _ attributes: UnsafePointer<posix_spawnattr_t?>?,
+    _ arguments: UnsafePointer<UnsafeMutablePointer<CChar>?>?, _ environment: UnsafePointer<UnsafeMutablePointer<CChar>?>?
+) -> Int32 { 0 }
+
 extension stat {
     public var st_mtimespec: timespec { st_mtim }
     public var st_ctimespec: timespec { st_ctim }

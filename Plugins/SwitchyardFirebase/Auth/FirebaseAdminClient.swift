@@ -165,9 +165,9 @@ final class FirebaseAdminClient: AdminClient {
             let index = Int(entry["index"]?.int64 ?? 0)
             guard ids.indices.contains(index) else { return nil }
             let text = entry["message"]?.string?.lowercased() ?? ""
-            let isTaken = text.contains("exist") || text.contains("duplicate")
+            let isTaken = text.includes("exist") || text.includes("duplicate")
             let code: AuthError.Code =
-                isTaken ? text.contains("email") ? .emailInUse : .identityInUse : .invalidArgument
+                isTaken ? text.includes("email") ? .emailInUse : .identityInUse : .invalidArgument
             return (
                 ids[index],
                 AuthError(

@@ -130,7 +130,7 @@ struct GoogleTokens: Sendable {
             bytes = try await body(request)
         }
         let text = String(decoding: bytes, as: UTF8.self)
-        guard let member = workload.member else { return Secret(text.trimmingCharacters(in: .whitespacesAndNewlines)) }
+        guard let member = workload.member else { return Secret(text.trimmed) }
         guard let token = (try? JSON(parsing: bytes))?[member]?.string else {
             throw AuthError(.unauthenticated, "The token of this machine's identity lacks “\(member)”.")
         }
@@ -165,7 +165,7 @@ struct GoogleTokens: Sendable {
             guard error.code == .unauthenticated else { throw error }
             throw Self.namelessMachine
         }
-        let name = text.trimmingCharacters(in: .whitespacesAndNewlines)
+        let name = text.trimmed
         guard GoogleKeyFile.isAccountName(name) else { throw Self.namelessMachine }
         return name
     }

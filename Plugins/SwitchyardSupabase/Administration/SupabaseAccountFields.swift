@@ -79,7 +79,7 @@ struct SupabaseAccountFields {
 
     static func isEmail(_ text: String) -> Bool {
         let parts = text.split(separator: "@", omittingEmptySubsequences: false)
-        return parts.count == 2 && parts.allSatisfy { !$0.isEmpty } && !text.contains(" ")
+        return parts.count == 2 && parts.allSatisfy { !$0.isEmpty } && !text.includes(" ")
     }
 
     static func isID(_ text: String) -> Bool { UUID(uuidString: text) != nil }

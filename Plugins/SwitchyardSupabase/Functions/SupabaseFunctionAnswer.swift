@@ -1,6 +1,7 @@
 public import Foundation
 import Switchyard
 import SwitchyardBytes
+import SwitchyardProviderKit
 import SwitchyardWire
 
 /// The answer of a function.

@@ -2,6 +2,7 @@ public import Foundation
 import Switchyard
 import SwitchyardBytes
 import SwitchyardProviderHTTP
+import SwitchyardProviderKit
 import SwitchyardWire
 
 /// A call of a project's edge function.

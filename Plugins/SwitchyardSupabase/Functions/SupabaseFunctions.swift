@@ -2,6 +2,7 @@ import Foundation
 public import Switchyard
 import SwitchyardBytes
 import SwitchyardProviderHTTP
+import SwitchyardProviderKit
 import SwitchyardWire
 
 /// Calls a project's own functions, at the edge and in its database, in the name of the signed-in user.

@@ -2,6 +2,7 @@
     import Foundation
     import Switchyard
     import SwitchyardBytes
+    import SwitchyardProviderKit
     import SwitchyardSupabase
     import SwitchyardWire
 

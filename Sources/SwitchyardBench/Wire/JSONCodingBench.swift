@@ -1,5 +1,6 @@
 import Foundation
 import SwitchyardBytes
+import SwitchyardProviderKit
 
 /// Table rows to and from a type, against Foundation's coders, including dates.
 struct JSONCodingBench: BenchSection {

@@ -46,20 +46,20 @@ extension JSON: Codable {
 }
 
 /// A key with any text, or an index in an array.
-struct JSONKey: CodingKey {
-    let stringValue: String
-    let intValue: Int?
+package struct JSONKey: CodingKey {
+    package let stringValue: String
+    package let intValue: Int?
 
-    init(_ text: String) {
+    package init(_ text: String) {
         stringValue = text
         intValue = nil
     }
 
-    init(index: Int) {
+    package init(index: Int) {
         stringValue = "Index \(index)"
         intValue = index
     }
 
-    init?(stringValue: String) { self.init(stringValue) }
-    init?(intValue: Int) { self.init(index: intValue) }
+    package init?(stringValue: String) { self.init(stringValue) }
+    package init?(intValue: Int) { self.init(index: intValue) }
 }

@@ -248,7 +248,7 @@ extension MessagingConformance {
             let message = try expectValue(try await client.receive(payload), "a message")
             for text in ["\(token)", String(reflecting: token), "\(message)"] {
                 try expect(
-                    !text.contains(token.value.reveal()) && !text.contains("s3cret"), "nothing shows",
+                    !text.includes(token.value.reveal()) && !text.includes("s3cret"), "nothing shows",
                     found: "something")
             }
         },

@@ -99,7 +99,7 @@ extension LocalStorage {
         guard mayList(prefix, isDeep: delimiter.isEmpty, caller) else { throw .forbidden("LIST") }
         let most = min(max(request.query("maxResults").flatMap { Int($0) } ?? 1000, 1), 1000)
         var entries: Set<[UInt8]> = []
-        for name in buckets.names(in: bucket) where name.hasPrefix(prefix) && !name.contains("//") {
+        for name in buckets.names(in: bucket) where name.hasPrefix(prefix) && !name.includes("//") {
             let rest = name.dropFirst(prefix.count)
             guard !delimiter.isEmpty, let end = rest.firstRange(of: delimiter) else {
                 entries.insert(Array(name.utf8))

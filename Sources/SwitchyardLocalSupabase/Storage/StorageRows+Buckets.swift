@@ -100,7 +100,7 @@ extension StorageRows {
             settings["file_size_limit"] = StorageBucket.size(limit).map { .integer($0) } ?? .null
         }
         if let types = body["allowed_mime_types"] {
-            guard types.isNull || types.array?.allSatisfy({ $0.string?.contains("/") == true }) == true else {
+            guard types.isNull || types.array?.allSatisfy({ $0.string?.includes("/") == true }) == true else {
                 throw .invalidRequest("body/allowed_mime_types must be a list of types")
             }
             settings["allowed_mime_types"] = types

@@ -1,6 +1,16 @@
 import Foundation
 import Synchronization
 
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Android)
+    import Android
+#endif
+
 /// A server started by this process, which ends with the process, however that ends.
 ///
 /// The server runs under a shell that reads from a pipe of ours: when this process goes, even by a crash, the pipe closes and
@@ -9,9 +19,10 @@ import Synchronization
 ///
 /// A server that leaves resources behind when killed, such as shared memory, can first be asked to end by another signal.
 package final class ServerProcess: Sendable {
-    private let process: Mutex<Process>
-    private let input: Pipe
-    private let life: Pipe
+    private let shell: SpawnedShell
+    /// The end of the first pipe, until it is closed.
+    private let input: Mutex<Int32?>
+    private let life: Int32
     package let logFile: String
 
     /// - Parameters:
@@ -22,15 +33,13 @@ package final class ServerProcess: Sendable {
         _ command: [String], environment: [String: String] = [:], endingBy signal: String = "KILL", logFile: String
     ) throws {
         self.logFile = logFile
-        let (input, life) = (Pipe(), Pipe())
-        // Otherwise the shell would inherit this end of the pipe, and keep open what it waits to see closed.
-        _ = fcntl(input.fileHandleForWriting.fileDescriptor, F_SETFD, FD_CLOEXEC)
-        _ = fcntl(life.fileHandleForReading.fileDescriptor, F_SETFD, FD_CLOEXEC)
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/bin/sh")
-        process.arguments =
-            [
-                "-c",
+        let (input, life) = (try PipeEnds(), try PipeEnds())
+        defer {
+            Socket.close(input.reader)
+            Socket.close(life.writer)
+        }
+        do throws(SpawnedShell.Refusal) {
+            shell = try SpawnedShell(
                 """
                 log=$1; signal=$2; shift 2
                 "$@" 9>&1 < /dev/null > "$log" 2>&1 & server=$!
@@ -40,31 +49,44 @@ package final class ServerProcess: Sendable {
                   if [ $turns -eq 0 ]; then kill -9 $server; exit; fi
                   sleep 0.05; turns=$((turns - 1))
                 done
-                """, "server", logFile, signal,
-            ] + command
-        process.environment = ProcessInfo.processInfo.environment.merging(environment) { _, ours in ours }
-        process.standardInput = input
-        process.standardOutput = life
-        try process.run()
-        try? life.fileHandleForWriting.close()
-        self.input = input
-        self.life = life
-        self.process = Mutex(process)
+                """, ["server", logFile, signal] + command,
+                environment: ProcessInfo.processInfo.environment.merging(environment) { _, ours in ours },
+                input: input.reader, output: life.writer)
+        } catch {
+            Socket.close(input.writer)
+            Socket.close(life.reader)
+            throw error
+        }
+        self.input = Mutex(input.writer)
+        self.life = life.reader
+    }
+
+    deinit {
+        closeInput()
+        Socket.close(life)
     }
 
     /// Until it is killed, whether or not the server has ended by itself.
-    package var isRunning: Bool { process.withLock { $0.isRunning } }
+    package var isRunning: Bool { shell.isRunning }
 
     /// Whether the server has ended, with everything that it has started.
     package var hasEnded: Bool {
-        var entry = pollfd(fd: life.fileHandleForReading.fileDescriptor, events: Int16(POLLIN), revents: 0)
+        var entry = pollfd(fd: life, events: Int16(POLLIN), revents: 0)
         return poll(&entry, 1, 0) > 0 && entry.revents & Int16(POLLHUP) != 0
     }
 
     /// Ends it at once, and waits for that.
     package func kill() {
-        try? input.fileHandleForWriting.close()
-        process.withLock { $0.waitUntilExit() }
+        closeInput()
+        shell.wait()
+    }
+
+    /// The shell sees the end of its input, and ends the server.
+    private func closeInput() {
+        input.withLock { input in
+            if let input { Socket.close(input) }
+            input = nil
+        }
     }
 
     /// The end of its output, for error messages.
@@ -72,6 +94,18 @@ package final class ServerProcess: Sendable {
         let text = (try? String(contentsOfFile: logFile, encoding: .utf8)) ?? ""
         return String(text.suffix(2000))
     }
+}
 
-    deinit { try? input.fileHandleForWriting.close() }
+/// The two ends of a pipe. No other process that is started meanwhile inherits them: the shell would keep open what it waits
+/// to see closed.
+private struct PipeEnds {
+    let reader: Int32
+    let writer: Int32
+
+    init() throws(ServerError) {
+        var ends: [Int32] = [-1, -1]
+        guard pipe(&ends) == 0 else { throw .cannotStart(errno) }
+        (reader, writer) = (ends[0], ends[1])
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    }
 }

@@ -131,7 +131,8 @@ extension SyncEngine {
     private func commitNext(_ chosen: OutgoingRequest? = nil) {
         guard chosen != nil || !outbox.isEmpty else { return }
         isCommitting = true
-        committing = Task.detached { [weak self, driver] in
+        let batches = chosen?.batches ?? outbox
+        committing = Task.detached(executorPreference: commitExecutor(for: batches)) { [weak self, driver] in
             var request = chosen
             if request == nil { request = await self?.nextRequest() }
             guard let request else { return }
@@ -143,6 +144,12 @@ extension SyncEngine {
             }
             await self?.commitEnded(request, results)
         }
+    }
+
+    /// The driver's own, for what takes microseconds: transfers wait for what runs there, and must not wait for a disk.
+    private func commitExecutor(for batches: [OutgoingBatch]) -> (any TaskExecutor)? {
+        guard !keepsOnDisk, batches.reduce(0, { $0 + $1.writes.count }) <= Self.fewWrites else { return nil }
+        return driver.executor
     }
 
     /// `nil`, with nothing in progress any more, if the batches have been abandoned meanwhile.

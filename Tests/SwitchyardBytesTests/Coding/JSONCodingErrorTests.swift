@@ -1,4 +1,5 @@
 import SwitchyardBytes
+import SwitchyardProviderKit
 import Testing
 
 struct JSONCodingErrorTests {

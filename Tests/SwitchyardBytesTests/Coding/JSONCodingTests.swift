@@ -1,5 +1,6 @@
 import Foundation
 import SwitchyardBytes
+import SwitchyardProviderKit
 import Testing
 
 struct JSONCodingTests {

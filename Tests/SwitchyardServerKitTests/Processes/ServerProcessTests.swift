@@ -47,4 +47,33 @@ import Testing
         server.kill()
         #expect(server.hasEnded && server.logTail == "ready\ncleaned\n")
     }
+
+    @Test func `A program gives its exit status; one that cannot be found or is killed has none of its own`()
+        async throws
+    {
+        let log = FileManager.default.temporaryDirectory.appendingPathComponent("log-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: log) }
+        #expect(try await ProcessRun.status(of: ["/bin/sh", "-c", "echo said; exit 7"], logFile: log.path) == 7)
+        #expect(try await ProcessRun.status(of: ["/bin/sh", "-c", "kill -9 $$"], logFile: log.path) == -1)
+        #expect(try await ProcessRun.status(of: ["/nowhere/at-all"], logFile: log.path) == 127)
+        #expect(try String(contentsOf: log, encoding: .utf8).hasPrefix("said\n"))
+    }
+
+    #if os(Linux)
+        @Test func `A server inherits no file of this process, and blocks no signal`() async throws {
+            let log = FileManager.default.temporaryDirectory.appendingPathComponent("log-\(UUID().uuidString)")
+            defer { try? FileManager.default.removeItem(at: log) }
+            let ours = open("/dev/null", O_RDONLY)
+            defer { close(ours) }
+            let server = try ServerProcess(
+                ["/bin/sh", "-c", "echo $SWITCHYARD_TEST; ls /proc/$$/fd; grep SigBlk /proc/$$/status"],
+                environment: ["SWITCHYARD_TEST": "ours and theirs"], logFile: log.path)
+            try await eventually("the server has ended") { server.hasEnded }
+            let lines = server.logTail.split(separator: "\n")
+            #expect(lines.first == "ours and theirs")
+            #expect(lines.contains("1") && !lines.contains("\(ours)"))
+            #expect(lines.last == "SigBlk:\t0000000000000000")
+            server.kill()
+        }
+    #endif
 }

@@ -2,6 +2,7 @@ import Foundation
 import Switchyard
 import SwitchyardBytes
 import SwitchyardLocalSupabase
+import SwitchyardProviderKit
 import SwitchyardServerKit
 import SwitchyardTestSupport
 import SwitchyardWire

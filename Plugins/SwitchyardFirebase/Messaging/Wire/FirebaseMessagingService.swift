@@ -98,7 +98,7 @@ struct FirebaseMessagingService: Sendable {
         let answer = try await send(
             .post, registrations, body, to: endpoints.registrations, proof(installation, isWeb: isWeb))
         guard let name = answer["name"]?.string, let id = name.split(separator: "/").last,
-            name.contains("/registrations/")
+            name.includes("/registrations/")
         else { throw FirebaseMessagingFailure.unreadable }
         // A browser's registration must have the installation's ID as its name.
         guard !isWeb || id == installation.id else { throw FirebaseMessagingFailure(.foreignName) }

@@ -71,7 +71,7 @@ extension AdminConformance {
                 let link = try await context.client.link(kind, for: context.email(), redirectURL: redirect)
                 let text = PercentCoding.decode(link.absoluteString) ?? ""
                 try expect(
-                    text.contains(redirect.absoluteString), "a link of the kind “\(kind)” names the address",
+                    text.includes(redirect.absoluteString), "a link of the kind “\(kind)” names the address",
                     found: "another in a link to \(link.host() ?? "")")
                 try expect(
                     ["http", "https"].contains(link.scheme ?? ""), "a browser opens it", found: link.scheme ?? "nothing"
@@ -108,7 +108,7 @@ extension AdminConformance {
                         kind, for: context.email("nobody"), redirectURL: context.features.redirectURL)
                 }
                 try expect(
-                    !error.description.contains(context.email("nobody")), "the error does not tell the address",
+                    !error.description.includes(context.email("nobody")), "the error does not tell the address",
                     found: "it does")
             }
             try expectEqual(

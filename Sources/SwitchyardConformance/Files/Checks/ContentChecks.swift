@@ -1,5 +1,6 @@
 import Foundation
 import Switchyard
+import SwitchyardBytes
 
 extension FileConformance {
     static let contentChecks: [FileCheck] = [
@@ -156,7 +157,7 @@ extension FileConformance {
             try expectEqual(found.contentType, "application/x-own", "the kind of contents")
             if let cacheControl = found.cacheControl {
                 try expect(
-                    cacheControl.contains("max-age=60"), "how long it may be kept is as said", found: cacheControl)
+                    cacheControl.includes("max-age=60"), "how long it may be kept is as said", found: cacheControl)
             }
         },
         FileCheck("the metadata say what was stored") { context in

@@ -1,5 +1,6 @@
 import Foundation
 import Switchyard
+import SwitchyardBytes
 
 extension StorageConformance {
     /// Input that no backend can accept is refused before anything is sent, with a message that says what to change.
@@ -56,7 +57,7 @@ extension StorageConformance {
                 try await context.store.update(path, ["text": .of(secret)])
             }
             for text in [error.description, error.message, "\(error)", error.errorDescription ?? ""] {
-                try expect(!text.contains(secret), "no text of the error holds what was written", found: text)
+                try expect(!text.includes(secret), "no text of the error holds what was written", found: text)
             }
         },
     ].within("bad input")

@@ -1,6 +1,6 @@
 /// The positions of all values in a text: a flat list in text order, each container before its contents.
-struct JSONIndex {
-    enum Kind: UInt8 {
+package struct JSONIndex {
+    package enum Kind: UInt8 {
         case null, yes, no, number, string, escapedString, array, object, key, escapedKey
     }
 

@@ -1,4 +1,5 @@
 import Foundation
+import SwitchyardBytes
 
 /// The text of one value while it is written.
 ///

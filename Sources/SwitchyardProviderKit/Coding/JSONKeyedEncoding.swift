@@ -1,3 +1,5 @@
+import SwitchyardBytes
+
 /// The members of an object.
 struct JSONKeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
     let output: JSONEncodingOutput

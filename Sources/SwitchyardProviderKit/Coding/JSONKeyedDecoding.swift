@@ -1,3 +1,5 @@
+import SwitchyardBytes
+
 /// The members of an object.
 struct JSONKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     let document: JSONDecodingDocument

@@ -1,3 +1,5 @@
+import SwitchyardBytes
+
 /// The decoder of one value, which is also its single-value container.
 struct JSONNodeDecoder: Decoder, SingleValueDecodingContainer {
     let document: JSONDecodingDocument

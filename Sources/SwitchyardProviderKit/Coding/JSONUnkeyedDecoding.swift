@@ -1,3 +1,5 @@
+import SwitchyardBytes
+
 /// The elements of an array, in order.
 struct JSONUnkeyedDecoding: UnkeyedDecodingContainer {
     private let document: JSONDecodingDocument

@@ -1,9 +1,8 @@
-/// The text and position of a `JSONEncodingOutput`. It is a value in one property, so that each step of a container is a single
-/// access.
-struct JSONEncodingState {
+/// A JSON text while an `Encoder` writes it, level by level, and the rules for the order of an encoder's calls.
+package struct JSONEncodingState {
     /// A value being written.
-    struct Level {
-        enum Kind { case untouched, object, array, single }
+    package struct Level {
+        package enum Kind { case untouched, object, array, single }
         var kind = Kind.untouched
         var count = 0
         var keys = RepeatedKeyFilter()
@@ -11,27 +10,27 @@ struct JSONEncodingState {
     }
 
     /// An error if a container is used against the rules of `Encoder`.
-    enum Misuse: String, Error {
+    package enum Misuse: String, Error {
         case notOpen = "A container was used after its value had been written, or with another beside it."
         case secondValue = "A second value was written in the place of one."
         case repeatedKey = "A key was written twice."
     }
 
-    var text: [UInt8] = []
-    private(set) var levels: [Level] = []
+    package var text: [UInt8] = []
+    package private(set) var levels: [Level] = []
     /// The keys of all open levels in the text, without quotation marks.
     private(set) var keys: [Range<Int>] = []
     /// By level, the keys of large levels, where comparing one by one would take long.
     private var knownKeys: [Int: (keys: Set<ExactKey>, count: Int)] = [:]
 
-    init() { text.reserveCapacity(512) }
+    package init() { text.reserveCapacity(512) }
 
-    mutating func beginLevel() -> Int {
+    package mutating func beginLevel() -> Int {
         levels.append(Level(firstKey: keys.count))
         return levels.count
     }
 
-    mutating func endLevel() {
+    package mutating func endLevel() {
         let level = levels.removeLast()
         if keys.count > level.firstKey { keys.removeLast(keys.count - level.firstKey) }
         if !knownKeys.isEmpty { knownKeys[levels.count] = nil }
@@ -44,26 +43,24 @@ struct JSONEncodingState {
         }
     }
 
-    func count(at level: Int) -> Int { level == levels.count ? levels[level - 1].count : 0 }
+    package func count(at level: Int) -> Int { level == levels.count ? levels[level - 1].count : 0 }
 
     /// Makes the value of `level` an object or an array, unless it is one already.
-    mutating func open(_ kind: Level.Kind, at level: Int) {
+    package mutating func open(_ kind: Level.Kind, at level: Int) {
         guard level == levels.count, levels[level - 1].kind == .untouched else { return }
         levels[level - 1].kind = kind
         text.append(kind == .object ? UInt8(ascii: "{") : UInt8(ascii: "["))
     }
 
     /// Starts the next element of the array at `level`.
-    @inline(__always)
-    mutating func beginElement(at level: Int) throws(Misuse) {
+    package mutating func beginElement(at level: Int) throws(Misuse) {
         guard level == levels.count, levels[level - 1].kind == .array else { throw .notOpen }
         if levels[level - 1].count > 0 { text.append(UInt8(ascii: ",")) }
         levels[level - 1].count += 1
     }
 
     /// Starts the member `name` of the object at `level`.
-    @inline(__always)
-    mutating func beginMember(_ name: String, at level: Int) throws(Misuse) {
+    package mutating func beginMember(_ name: String, at level: Int) throws(Misuse) {
         guard level == levels.count, levels[level - 1].kind == .object else { throw .notOpen }
         if levels[level - 1].count > 0 { text.append(UInt8(ascii: ",")) }
         levels[level - 1].count += 1
@@ -102,13 +99,13 @@ struct JSONEncodingState {
     private func exactKey(_ key: Range<Int>) -> ExactKey { ExactKey(String(decoding: text[key], as: UTF8.self)) }
 
     /// Records that the value of `level` is a single value.
-    mutating func beginSingle(at level: Int) throws(Misuse) {
+    package mutating func beginSingle(at level: Int) throws(Misuse) {
         guard level == levels.count, levels[level - 1].kind == .untouched else { throw .secondValue }
         levels[level - 1].kind = .single
     }
 
     /// The path to the value being written.
-    var path: [any CodingKey] {
+    package var path: [any CodingKey] {
         levels.indices.compactMap { index in
             let level = levels[index]
             guard level.count > 0 else { return nil }

@@ -1,3 +1,5 @@
+import SwitchyardBytes
+
 /// The encoder of one value, which is also its single-value container.
 struct JSONNodeEncoder: Encoder, SingleValueEncodingContainer {
     let output: JSONEncodingOutput

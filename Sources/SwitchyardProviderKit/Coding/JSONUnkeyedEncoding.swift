@@ -1,3 +1,5 @@
+import SwitchyardBytes
+
 /// The elements of an array.
 struct JSONUnkeyedEncoding: UnkeyedEncodingContainer {
     let output: JSONEncodingOutput

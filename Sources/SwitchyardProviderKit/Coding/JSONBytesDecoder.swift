@@ -1,3 +1,5 @@
+import SwitchyardBytes
+
 /// Decodes any `Decodable` directly from the bytes of a text.
 ///
 /// The whole text is validated and indexed once; values are created only as a type requests them. `Date` (a timestamp with any
@@ -7,14 +9,13 @@ package struct JSONBytesDecoder: Sendable {
     package init() {}
 
     package func decode<T: Decodable>(_ type: T.Type = T.self, from text: [UInt8]) throws -> T {
-        let index: JSONIndex
+        let document: JSONDecodingDocument
         do throws(JSONError) {
-            index = try JSONIndex(text)
+            document = try JSONDecodingDocument(text)
         } catch {
             throw DecodingError.dataCorrupted(
                 DecodingError.Context(codingPath: [], debugDescription: error.description, underlyingError: error))
         }
-        let document = JSONDecodingDocument(text: text, index: index)
         return try document.decode(type, at: 0)
     }
 
