@@ -87,7 +87,7 @@ package final class LocalPostgres: Sendable {
                 "-c", "fsync=\(isKept ? "on" : "off")", "-c", "wal_level=logical", "-c", "max_connections=200",
                 // QUIT drops connections and work in progress. A kill would also leave shared memory behind, of which the
                 // system allows only so many segments.
-            ], endingBy: "QUIT", logFile: log(in: folder))
+            ], endingBy: "QUIT", leftovers: isKept ? nil : folder.path, logFile: log(in: folder))
     }
 
     /// Asks it to stop, and kills it if that takes too long.

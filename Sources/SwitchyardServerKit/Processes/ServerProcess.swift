@@ -28,12 +28,14 @@ package final class ServerProcess: Sendable {
     /// - Parameters:
     ///   - environment: In addition to this process's own.
     ///   - signal: The signal that ends it; if it is still running six seconds later, it is killed.
+    ///   - leftovers: A folder that is removed once the server has ended, if this process ends without `kill`.
     ///   - logFile: The file for the server's output.
     package init(
-        _ command: [String], environment: [String: String] = [:], endingBy signal: String = "KILL", logFile: String
+        _ command: [String], environment: [String: String] = [:], endingBy signal: String = "KILL",
+        leftovers: String? = nil, logFile: String
     ) throws {
         self.logFile = logFile
-        let (input, life) = (try PipeEnds(), try PipeEnds())
+        let (input, life) = (try PipeEnds(writable: true), try PipeEnds())
         defer {
             Socket.close(input.reader)
             Socket.close(life.writer)
@@ -41,15 +43,16 @@ package final class ServerProcess: Sendable {
         do throws(SpawnedShell.Refusal) {
             shell = try SpawnedShell(
                 """
-                log=$1; signal=$2; shift 2
+                log=$1; signal=$2; leftovers=$3; shift 3
                 "$@" 9>&1 < /dev/null > "$log" 2>&1 & server=$!
-                exec > /dev/null 2>&1; read -r _
+                exec > /dev/null 2>&1; read -r word
                 kill -s "$signal" $server; turns=120
                 while [ "$signal" != KILL ] && kill -0 $server; do
                   if [ $turns -eq 0 ]; then kill -9 $server; exit; fi
                   sleep 0.05; turns=$((turns - 1))
                 done
-                """, ["server", logFile, signal] + command,
+                [ -n "$word" ] || [ -z "$leftovers" ] || rm -rf -- "$leftovers"
+                """, ["server", logFile, signal, leftovers ?? ""] + command,
                 environment: ProcessInfo.processInfo.environment.merging(environment) { _, ours in ours },
                 input: input.reader, output: life.writer)
         } catch {
@@ -77,13 +80,14 @@ package final class ServerProcess: Sendable {
 
     /// Ends it at once, and waits for that.
     package func kill() {
-        closeInput()
+        closeInput(saying: "kill")
         shell.wait()
     }
 
     /// The shell sees the end of its input, and ends the server.
-    private func closeInput() {
+    private func closeInput(saying word: String? = nil) {
         input.withLock { input in
+            if let input, let word { _ = Array("\(word)\n".utf8).withUnsafeBytes { Socket.send(input, $0) } }
             if let input { Socket.close(input) }
             input = nil
         }
@@ -102,9 +106,10 @@ private struct PipeEnds {
     let reader: Int32
     let writer: Int32
 
-    init() throws(ServerError) {
+    /// - Parameter writable: Whether something is written to it, which must not end this process if nobody reads any more.
+    init(writable: Bool = false) throws(ServerError) {
         var ends: [Int32] = [-1, -1]
-        guard pipe(&ends) == 0 else { throw .cannotStart(errno) }
+        guard (writable ? Socket.pair(&ends) : pipe(&ends)) == 0 else { throw .cannotStart(errno) }
         (reader, writer) = (ends[0], ends[1])
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     }

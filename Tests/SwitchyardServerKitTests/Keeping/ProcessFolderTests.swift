@@ -1,9 +1,10 @@
 import Foundation
 import SwitchyardServerKit
+import SwitchyardTestSupport
 import Testing
 
 @Suite struct ProcessFolderTests {
-    @Test func `What a process left behind goes with the next one, and nothing else does`() throws {
+    @Test func `What a process left behind goes with the next one, and nothing else does`() async throws {
         let name = "process-folder-\(UInt32.random(in: 0 ... .max))"
         let mine = ProcessFolder.place(name)
         #expect(mine != ProcessFolder.place(name))
@@ -19,6 +20,12 @@ import Testing
         }
         _ = ProcessFolder.place(name)
         #expect(!FileManager.default.fileExists(atPath: left.path))
+        try await eventually("what was left is gone, not only renamed") {
+            try FileManager.default.contentsOfDirectory(atPath: root.path).filter {
+                $0.hasPrefix("\(name)-\(getpid())-")
+            }
+                == [mine.lastPathComponent]
+        }
         for folder in others + [mine] { #expect(FileManager.default.fileExists(atPath: folder.path)) }
     }
 }

@@ -48,6 +48,23 @@ import Testing
         #expect(server.hasEnded && server.logTail == "ready\ncleaned\n")
     }
 
+    @Test func `What a server leaves behind goes with a process that cannot end it, and stays with one that can`()
+        async throws
+    {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("left-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        func server() throws -> ServerProcess {
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            return try ServerProcess(["sleep", "600"], endingBy: "TERM", leftovers: folder.path, logFile: "/dev/null")
+        }
+        let ended = try server()
+        ended.kill()
+        #expect(ended.hasEnded && FileManager.default.fileExists(atPath: folder.path))
+        // Its pipe closes, as it would with this process.
+        _ = try server()
+        try await eventually("the folder is gone") { !FileManager.default.fileExists(atPath: folder.path) }
+    }
+
     @Test func `A program gives its exit status; one that cannot be found or is killed has none of its own`()
         async throws
     {

@@ -138,6 +138,17 @@ package enum Socket {
 
     package static func close(_ descriptor: Int32) { _ = closeCall(descriptor) }
 
+    /// Two connected, blocking sockets, for `send` and any reader.
+    ///
+    /// - Returns: 0, or -1 with `errno`.
+    static func pair(_ ends: inout [Int32]) -> Int32 {
+        let result = socketpair(AF_UNIX, stream, 0, &ends)
+        #if canImport(Darwin)
+            for end in ends where result == 0 { set(end, SOL_SOCKET, SO_NOSIGPIPE, 1) }
+        #endif
+        return result
+    }
+
     /// Closes with a reset instead of a normal end, so that the peer loses unread bytes.
     static func reset(_ descriptor: Int32) {
         var linger = linger(l_onoff: 1, l_linger: 0)
