@@ -131,8 +131,9 @@ extension SyncEngine {
     private func commitNext(_ chosen: OutgoingRequest? = nil) {
         guard chosen != nil || !outbox.isEmpty else { return }
         isCommitting = true
-        let batches = chosen?.batches ?? outbox
-        committing = Task.detached(executorPreference: commitExecutor(for: batches)) { [weak self, driver] in
+        // What was chosen is sent while this task still deals with the last answer, so elsewhere.
+        let executor = chosen == nil ? commitExecutor : nil
+        committing = Task.detached(executorPreference: executor) { [weak self, driver] in
             var request = chosen
             if request == nil { request = await self?.nextRequest() }
             guard let request else { return }
@@ -147,9 +148,9 @@ extension SyncEngine {
     }
 
     /// The driver's own, for what takes microseconds: transfers wait for what runs there, and must not wait for a disk.
-    private func commitExecutor(for batches: [OutgoingBatch]) -> (any TaskExecutor)? {
-        guard !keepsOnDisk, batches.reduce(0, { $0 + $1.writes.count }) <= Self.fewWrites else { return nil }
-        return driver.executor
+    private var commitExecutor: (any TaskExecutor)? {
+        let count = outbox.reduce(0) { $0 + $1.writes.count }
+        return keepsOnDisk || count > Self.fewWrites ? nil : driver.executor
     }
 
     /// `nil`, with nothing in progress any more, if the batches have been abandoned meanwhile.
