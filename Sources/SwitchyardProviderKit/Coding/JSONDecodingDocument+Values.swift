@@ -9,13 +9,13 @@ extension JSONDecodingDocument {
         return value
     }
 
-    /// Gives `Date`, `Data`, `JSON`, `URL` and `Decimal` special formats; each cast is to the same type.
+    /// Gives `Date`, `Data`, `JSON`, `URL` and `Decimal` special formats.
     func decode<T: Decodable>(_ type: T.Type, at place: Int) throws -> T {
-        if type == Date.self { return try date(at: place) as! T }
-        if type == Data.self { return try data(at: place) as! T }
-        if type == JSON.self { return try json(at: place) as! T }
-        if type == URL.self { return try url(at: place) as! T }
-        if type == Decimal.self { return try decimal(at: place) as! T }
+        if type == Date.self, let value = try date(at: place) as? T { return value }
+        if type == Data.self, let value = try data(at: place) as? T { return value }
+        if type == JSON.self, let value = try json(at: place) as? T { return value }
+        if type == URL.self, let value = try url(at: place) as? T { return value }
+        if type == Decimal.self, let value = try decimal(at: place) as? T { return value }
         return try T(from: JSONNodeDecoder(document: self, place: place))
     }
 
