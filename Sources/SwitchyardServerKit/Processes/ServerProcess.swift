@@ -13,14 +13,14 @@ import Synchronization
 
 /// A server started by this process, which ends with the process, however that ends.
 ///
-/// The server runs under a shell that reads from a pipe of ours: when this process goes, even by a crash, the pipe closes and
-/// the shell ends the server. The shell does not wait for the server: a child may inherit a signal mask that blocks the
-/// notification of the shell. A second pipe, whose other end only the server holds, shows that it has ended.
+/// The server runs under a shell that reads from a socket of ours. When this process goes, even by a crash, the socket closes:
+/// the shell ends the server and removes what it leaves behind. `kill` sends a word first; then the shell removes nothing. A
+/// pipe whose other end only the server holds shows that it has ended.
 ///
 /// A server that leaves resources behind when killed, such as shared memory, can first be asked to end by another signal.
 package final class ServerProcess: Sendable {
     private let shell: SpawnedShell
-    /// The end of the first pipe, until it is closed.
+    /// Our end of the socket, until it is closed.
     private let input: Mutex<Int32?>
     private let life: Int32
     package let logFile: String

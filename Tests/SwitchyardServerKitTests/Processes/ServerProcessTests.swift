@@ -60,7 +60,7 @@ import Testing
         let ended = try server()
         ended.kill()
         #expect(ended.hasEnded && FileManager.default.fileExists(atPath: folder.path))
-        // Its pipe closes, as it would with this process.
+        // Its socket closes, as it would with this process.
         _ = try server()
         try await eventually("the folder is gone") { !FileManager.default.fileExists(atPath: folder.path) }
     }
