@@ -203,9 +203,8 @@ extension SyncEngine {
                 isNextUnderWay = !outbox.isEmpty
                 trouble = nil
                 if isNextUnderWay { commitNext(takeFromOutbox()) }
-                for result in results where generation == writerGeneration {
-                    acknowledgedCount += 1
-                    lastCommitTime = max(lastCommitTime, result.commitTime)
+                for (batch, result) in zip(request.batches, results) where generation == writerGeneration {
+                    for id in openReads.keys { openReads[id]?.note(batch, result) }
                     feed(.committed(result))
                 }
             case .failure(let error): commitFailed(request.batches, error)

@@ -61,9 +61,9 @@ package actor SyncEngine {
     static let maximumMergedWrites = 200
     /// The maximum number of batches in flight to a server that accepts several in one request.
     static let mergedInFlight = 32
-    /// The number of batches that the server has accepted, and the time of the last.
-    var acknowledgedCount = 0
-    var lastCommitTime = Timestamp.never
+    /// The reads that wait for the server.
+    var openReads: [Int: OpenRead] = [:]
+    var lastRead = 0
 
     /// - Parameters:
     ///   - claim: The claim on the storage's folder, if already taken.

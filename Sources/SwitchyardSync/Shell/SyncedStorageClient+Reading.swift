@@ -62,12 +62,6 @@ extension SyncedStorageClient {
 }
 
 extension SyncEngine {
-    /// A single read.
-    enum Request {
-        case documents([StoragePath])
-        case results(Query)
-    }
-
     struct Answer {
         /// In the server's order, with pending writes applied, and new ones after them. For reads of single documents from
         /// the cache, only the cached ones.
@@ -77,21 +71,28 @@ extension SyncEngine {
         var reason: StorageError?
     }
 
-    func read(_ request: Request, _ source: ReadSource) async throws(StorageError) -> Answer {
+    func read(_ request: ReadRequest, _ source: ReadSource) async throws(StorageError) -> Answer {
         guard source != .cache else { return try cached(request) }
         do throws(StorageError) {
-            // A local write that the server accepted during the request is neither in the answer nor pending any more, so the
-            // server is asked again. If writes never pause, a slightly outdated answer has to do.
+            // If the server accepted a local write during the request, and the answer may be older, it is asked again. If
+            // writes never pause, a slightly outdated answer has to do.
+            lastRead += 1
+            let id = lastRead
+            defer { openReads[id] = nil }
             var attempt = 1
             var doubted: [StoragePath: Timestamp] = [:]
             while true {
                 try checkServer()
-                let mark = acknowledgedCount
+                openReads[id] = OpenRead(request)
                 var fetched =
                     switch request {
                     case .documents(let paths): try await driver.documents(paths)
                     case .results(let query): try await driver.results(of: query)
                     }
+                if attempt < 4, openReads[id]?.isSettled(by: fetched) == false {
+                    attempt += 1
+                    continue
+                }
                 let contradicted = contradicted(by: fetched)
                 if attempt < 4, contradicted.contains(where: { doubted[$0.key] != $0.value }) {
                     doubted = contradicted
@@ -102,12 +103,9 @@ extension SyncEngine {
                 for (path, version) in contradicted where doubted[path] == version {
                     fetched.deletionTimes[path] = Timestamp(microseconds: version.microseconds + 1)
                 }
-                let documents = try take(fetched, of: request, since: attempt < 4 ? mark : nil)
-                if let documents {
-                    readTrouble = nil
-                    return Answer(documents: documents, isFromCache: false)
-                }
-                attempt += 1
+                let documents = try take(fetched, of: request)
+                readTrouble = nil
+                return Answer(documents: documents, isFromCache: false)
             }
         } catch {
             guard source == .standard, error.code == .unavailable || error.code == .deadlineExceeded else {
@@ -147,16 +145,12 @@ extension SyncEngine {
     }
 
     /// The server's answer with this device's pending writes applied.
-    ///
-    /// - Parameter mark: ``acknowledgedCount`` before the server was asked; `nil` takes any answer.
-    /// - Returns: `nil` if the server has accepted a write since then that the answer does not show.
     private func take(
-        _ fetched: FetchedDocuments, of request: Request, since mark: Int?
-    ) throws(StorageError) -> [DocumentSnapshot]? {
+        _ fetched: FetchedDocuments, of request: ReadRequest
+    ) throws(StorageError) -> [DocumentSnapshot] {
         let machine = try machine()
         let local = machine.take(fetched)
         perform(machine.takeActions())
-        if let mark, mark != acknowledgedCount, lastCommitTime > fetched.readTime { return nil }
         let documents = local.isEmpty ? fetched.documents : fetched.documents.map { local[$0.path] ?? $0 }
         guard case .results(let query) = request, machine.isOwnerPresent, try machine.hasQueue() else {
             return documents
@@ -165,7 +159,7 @@ extension SyncEngine {
         return documents + pending
     }
 
-    private func cached(_ request: Request, for reason: StorageError? = nil) throws(StorageError) -> Answer {
+    private func cached(_ request: ReadRequest, for reason: StorageError? = nil) throws(StorageError) -> Answer {
         let machine = try machine()
         var documents: [DocumentSnapshot] = []
         switch request {

@@ -14,6 +14,10 @@ import Testing
         let isAnswered = Mutex(false)
         let receipt = Mutex<WriteReceipt?>(nil)
         let reads = Mutex(0)
+        /// Whether an answer claims to be as of a later time than the write that is not in it.
+        let isDatedLater: Bool
+
+        init(isDatedLater: Bool = false) { self.isDatedLater = isDatedLater }
 
         var provider: InfrastructureProvider { base.provider }
         var capabilities: StorageCapabilities { base.capabilities }
@@ -45,14 +49,20 @@ import Testing
             }
             if isFirst {
                 isAnswered.withLock { $0 = true }
-                try await receipt.withLock { $0 }?.acknowledged()
+                let acknowledgement = try await receipt.withLock { $0 }?.acknowledged()
+                if isDatedLater, let acknowledgement {
+                    var answer = answer
+                    answer.readTime = Timestamp(microseconds: acknowledgement.commitTime.microseconds + 1)
+                    return answer
+                }
             }
             return answer
         }
     }
 
-    @Test func `A query asked before the server took a write does not lose it`() async throws {
-        let driver = CrossingDriver()
+    @Test(arguments: [false, true])
+    func `A query asked before the server took a write does not lose it`(isDatedLater: Bool) async throws {
+        let driver = CrossingDriver(isDatedLater: isDatedLater)
         let client = SyncedStorageClient(driver: driver)
         let receipt = try await client.setDocument("cities/ulm", ["pop": 126])
         driver.receipt.withLock { $0 = receipt }
@@ -62,8 +72,37 @@ import Testing
         await client.shutDown()
     }
 
-    @Test func `A document read before the server took an update is read again`() async throws {
+    @Test(arguments: [false, true])
+    func `A query asked before the server took a deletion does not show what is deleted`(
+        isDatedLater: Bool
+    ) async throws {
+        let driver = CrossingDriver(isDatedLater: isDatedLater)
+        let other = SyncedStorageClient(driver: driver.base)
+        try await other.setDocument("cities/ulm", ["pop": 126]).acknowledged()
+        let client = SyncedStorageClient(driver: driver)
+        let receipt = try await client.deleteDocument("cities/ulm")
+        driver.receipt.withLock { $0 = receipt }
+        let results = try await client.documents(Query(in: "cities"), from: .server)
+        #expect(results.documents.isEmpty)
+        #expect(driver.reads.withLock { $0 } == 2)
+        await client.shutDown()
+        await other.shutDown()
+    }
+
+    @Test func `A query is not asked again because of a write elsewhere`() async throws {
         let driver = CrossingDriver()
+        let client = SyncedStorageClient(driver: driver)
+        let receipt = try await client.setDocument("rivers/danube", ["length": 2850])
+        driver.receipt.withLock { $0 = receipt }
+        let results = try await client.documents(Query(in: "cities"), from: .server)
+        #expect(results.documents.isEmpty)
+        #expect(driver.reads.withLock { $0 } == 1)
+        await client.shutDown()
+    }
+
+    @Test(arguments: [false, true])
+    func `A document read before the server took an update is read again`(isDatedLater: Bool) async throws {
+        let driver = CrossingDriver(isDatedLater: isDatedLater)
         let other = SyncedStorageClient(driver: driver.base)
         try await other.setDocument("cities/ulm", ["pop": 126, "name": "Ulm"]).acknowledged()
         let client = SyncedStorageClient(driver: driver)
