@@ -13,7 +13,7 @@ import Testing
     @Test func `Every piece of Swift in the article stands in the example, word for word`() throws {
         let example = try ["main", "FileCabinet", "FileCabinetClient", "FileCabinetModule"]
             .map { try text("Examples/CustomProvider/\($0).swift") }.joined()
-        let article = try text("Sources/SwitchyardConformance/Documentation.docc/WritingAProvider.md")
+        let article = try text("Sources/SwitchyardConformance/Documentation.docc/AProviderStepByStep.md")
         let pieces = article.components(separatedBy: "```swift\n").dropFirst().map { piece in
             piece.components(separatedBy: "```")[0].trimmingCharacters(in: .newlines)
         }
