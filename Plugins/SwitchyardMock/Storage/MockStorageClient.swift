@@ -242,7 +242,9 @@ public final class MockStorageClient: StorageClient, QueueKeeping {
             throw .unsupported("transactions", by: provider, instead: "Use a batch, or updates with a precondition.")
         }
         await follower?.catchUp()
-        if let refusal = database.withState({ [device] _ in device.refusal(of: .server) }) { throw refusal }
+        if let refusal = database.withState({ [device] _ in device.refusal(of: .server) }) {
+            throw refusal.ofTransaction
+        }
         return MockTransaction(client: self)
     }
 

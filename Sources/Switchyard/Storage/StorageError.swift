@@ -43,6 +43,11 @@ public struct StorageError: ClientError {
     package static let networkSwitchedOff = StorageError(
         .unavailable, "The network is switched off with disableNetwork(). Call enableNetwork() to switch it on.")
 
+    /// The same for a transaction, which cannot wait in the queue as a batch does.
+    package var ofTransaction: StorageError {
+        code == .shutDown ? self : saying("A transaction needs the server. \(message)")
+    }
+
     package static func invalid(_ message: String) -> StorageError { StorageError(.invalidArgument, message) }
 }
 

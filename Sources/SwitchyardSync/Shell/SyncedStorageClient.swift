@@ -190,7 +190,7 @@ public final class SyncedStorageClient: StorageClient, SignInFollowing, QueueKee
     }
 
     public func makeTransaction() async throws(StorageError) -> any StorageTransactionBackend {
-        try await engine.checkServer()
+        do throws(StorageError) { try await engine.checkServer() } catch { throw error.ofTransaction }
         return try await driver.makeTransaction()
     }
 

@@ -77,6 +77,8 @@ import Testing
         try await phone.disableNetwork()
         let stopped = try await firstValue(of: phone.pendingWrites())?.first
         #expect(stopped?.lastError?.message.contains("enableNetwork()") == true)
+        let transaction = await #expect(throws: StorageError.self) { try await phone.makeTransaction() }
+        #expect(transaction?.message.hasPrefix("A transaction needs the server. The network is switched off") == true)
         try await phone.enableNetwork()
         let again = try await firstValue(of: phone.pendingWrites())?.first
         #expect(again?.lastError?.message == waiting?.lastError?.message)

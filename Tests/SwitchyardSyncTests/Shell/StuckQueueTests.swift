@@ -126,6 +126,8 @@ import Testing
             try await client.waitForPendingWrites(within: .seconds(1))
         }
         #expect(other?.code == .deadlineExceeded && other?.message.contains("enableNetwork() sends it") == true)
+        let transaction = await #expect(throws: StorageError.self) { try await client.makeTransaction() }
+        #expect(transaction?.message.hasPrefix("A transaction needs the server. The network is switched off") == true)
         try await client.enableNetwork()
         try await receipt.acknowledged(within: .seconds(600_000), clock: FastClock())
         await client.shutDown()
