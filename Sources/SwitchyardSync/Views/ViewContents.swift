@@ -8,10 +8,13 @@ struct ViewContents {
 
     subscript(path: StoragePath) -> DocumentSnapshot? { filed[path] }
 
-    mutating func put(_ document: DocumentSnapshot?, at path: StoragePath, _ evaluator: LiveEvaluator) {
+    /// - Returns: The document's position, if it has kept it.
+    @discardableResult
+    mutating func put(_ document: DocumentSnapshot?, at path: StoragePath, _ evaluator: LiveEvaluator) -> Int? {
         let old = filed[path]
+        var kept: Int?
         if let old, let document, evaluator.ordering(old, document) == .same {
-            documents.replace(at: documents.position(of: old, by: evaluator.evaluator), with: document)
+            kept = documents.replace(with: document, by: evaluator.evaluator)
         } else {
             if let old { documents.remove(at: documents.position(of: old, by: evaluator.evaluator)) }
             if let document {
@@ -20,6 +23,7 @@ struct ViewContents {
         }
         filed[path] = document
         if document?.metadata.hasPendingWrites == true { pending.insert(path) } else { pending.remove(path) }
+        return kept
     }
 
     /// Adds many documents to empty contents, sorting once instead of inserting one by one.
@@ -38,6 +42,8 @@ struct ViewDraft {
     private let before: DocumentList
     /// The previous state of each changed document, and whether it was pending. Stays empty if the view was empty.
     private(set) var touched: [StoragePath: (old: DocumentSnapshot?, wasPending: Bool)] = [:]
+    /// Where the first touched document was before, if it has kept that position: then it need not be searched for again.
+    private var firstPosition: Int?
     /// Whether the limit removed, or may have removed, documents that now belong to the result.
     var needsRefill = false
 
@@ -54,9 +60,11 @@ struct ViewDraft {
     }
 
     mutating func put(_ document: DocumentSnapshot?, at path: StoragePath, _ evaluator: LiveEvaluator) {
+        let isFirst = touched.isEmpty
         if !beganEmpty, touched[path] == nil { touched[path] = (contents[path], contents.pending.contains(path)) }
         if document == nil { awaited[path] = nil }
-        contents.put(document, at: path, evaluator)
+        let kept = contents.put(document, at: path, evaluator)
+        if isFirst { firstPosition = kept }
     }
 
     /// As ``put(_:at:_:)`` for each of the documents that match, if nothing has been here yet.
@@ -84,8 +92,10 @@ struct ViewDraft {
         for (path, before) in touched where before.old != nil || contents[path] != nil {
             known.append((path, before.old, contents[path]))
         }
-        return ListDifference.changes(touched: known, from: before.elements, by: evaluator.evaluator).compactMap {
-            change in
+        return ListDifference.changes(
+            touched: known, from: before.elements, by: evaluator.evaluator,
+            oldIndex: touched.count == 1 ? firstPosition : nil
+        ).compactMap { change in
             // There is no version while a write is pending, so it says nothing about the contents.
             guard change.kind == .modified, let before = touched[change.document.path]?.old,
                 before.data == change.document.data

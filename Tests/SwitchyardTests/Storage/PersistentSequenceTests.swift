@@ -60,4 +60,17 @@ import Testing
             #expect(index == min(max(0, (sought + 1) / 2), 100))
         }
     }
+
+    @Test func `What is there is replaced in its place, and what is not changes nothing`() {
+        let sequence = PersistentSequence(inOrder: Array(stride(from: 0, to: 200, by: 2)))
+        for sought in -1...201 {
+            var edited = sequence
+            let index = edited.replace(with: 1_000 + sought) { Ordering($0, sought) }
+            let isThere = sought.isMultiple(of: 2) && (0..<200).contains(sought)
+            #expect(index == (isThere ? sought / 2 : nil))
+            #expect(Array(edited) == Array(sequence).map { isThere && $0 == sought ? 1_000 + sought : $0 })
+            #expect(edited.isIdentical(to: sequence) != isThere)
+            #expect(edited.isBalanced)
+        }
+    }
 }

@@ -36,8 +36,11 @@ extension DocumentList {
         elements.insert(document, at: position)
     }
 
-    package mutating func replace(at position: Int, with document: DocumentSnapshot) {
-        elements.replace(at: position, with: document)
+    /// Replaces the document that has the same place in the order.
+    ///
+    /// - Returns: Its position; `nil` if there is none.
+    package mutating func replace(with document: DocumentSnapshot, by evaluator: QueryEvaluator) -> Int? {
+        elements.replace(with: document) { evaluator.ordering($0, document) }
     }
 
     package mutating func remove(at position: Int) { elements.remove(at: position) }

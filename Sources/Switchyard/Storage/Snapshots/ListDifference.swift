@@ -76,10 +76,13 @@ package enum ListDifference {
     /// Changes for documents whose old and new states are known; logarithmic in the size of the result for each.
     ///
     /// Removals come first, then additions, then changes, each in the order of the result, as listeners expect.
+    ///
+    /// - Parameter oldIndex: The old position of a single touched document, if known.
     package static func changes(
-        touched: [Touched], from old: PersistentSequence<DocumentSnapshot>, by evaluator: QueryEvaluator
+        touched: [Touched], from old: PersistentSequence<DocumentSnapshot>, by evaluator: QueryEvaluator,
+        oldIndex: Int? = nil
     ) -> [DocumentChange] {
-        if touched.count == 1 { return change(touched[0], in: old, by: evaluator).map { [$0] } ?? [] }
+        if touched.count == 1 { return change(touched[0], at: oldIndex, in: old, by: evaluator).map { [$0] } ?? [] }
         var list = old
         var changes: [DocumentChange] = []
         func place(_ document: DocumentSnapshot) -> Int {
@@ -122,11 +125,12 @@ package enum ListDifference {
 
     /// A single change; needs no edit of a list.
     private static func change(
-        _ touched: Touched, in list: PersistentSequence<DocumentSnapshot>, by evaluator: QueryEvaluator
+        _ touched: Touched, at known: Int?, in list: PersistentSequence<DocumentSnapshot>,
+        by evaluator: QueryEvaluator
     ) -> DocumentChange? {
         guard touched.old != touched.new, let document = touched.new ?? touched.old else { return nil }
         func place(_ document: DocumentSnapshot) -> Int { list.position { evaluator.ordering($0, document) }.index }
-        let oldIndex = touched.old.map(place)
+        let oldIndex = touched.old.map { known ?? place($0) }
         guard let new = touched.new else {
             return DocumentChange(kind: .removed, document: document, oldIndex: oldIndex, newIndex: nil)
         }

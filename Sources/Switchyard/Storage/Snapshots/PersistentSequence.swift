@@ -79,6 +79,17 @@ package struct PersistentSequence<Element: Sendable>: Sendable {
         root = PersistentSequence.replacing(at: position, with: element, in: root!)
     }
 
+    /// Replaces the element that is the one sought, in one descent.
+    ///
+    /// - Returns: Its index; `nil` if there is none.
+    package mutating func replace(with element: Element, where ordering: (Element) -> Ordering) -> Int? {
+        guard let root, let (node, index) = Self.replacing(with: element, in: root, from: 0, where: ordering) else {
+            return nil
+        }
+        self.root = node
+        return index
+    }
+
     package mutating func remove(at position: Int) {
         root = PersistentSequence.removing(at: position, from: root!)
     }
@@ -97,6 +108,26 @@ package struct PersistentSequence<Element: Sendable>: Sendable {
         return position < leftCount
             ? Node(replacing(at: position, with: element, in: node.left!), node.element, node.right)
             : Node(node.left, node.element, replacing(at: position - leftCount - 1, with: element, in: node.right!))
+    }
+
+    /// - Parameter start: The index of the first element below `node`.
+    private static func replacing(
+        with element: Element, in node: Node, from start: Int, where ordering: (Element) -> Ordering
+    ) -> (node: Node, index: Int)? {
+        let index = start + (node.left?.count ?? 0)
+        switch ordering(node.element) {
+        case .same: return (Node(node.left, element, node.right), index)
+        case .before:
+            guard let right = node.right,
+                let found = replacing(with: element, in: right, from: index + 1, where: ordering)
+            else { return nil }
+            return (Node(node.left, node.element, found.node), found.index)
+        case .after:
+            guard let left = node.left,
+                let found = replacing(with: element, in: left, from: start, where: ordering)
+            else { return nil }
+            return (Node(found.node, node.element, node.right), found.index)
+        }
     }
 
     private static func removing(at position: Int, from node: Node) -> Node? {
