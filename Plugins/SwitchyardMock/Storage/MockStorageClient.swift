@@ -102,7 +102,7 @@ public final class MockStorageClient: StorageClient, QueueKeeping {
         if !controls.isQuiet, let scripted = try await controls.enter(.query, query.subject) { return scripted }
         let (documents, isFromCache) = try found(query, source)
         return QuerySnapshot(
-            query: query, documents: documents.map { $0.projected(for: query) },
+            query: query, documents: documents.projected(for: query),
             metadata: SnapshotMetadata(
                 isFromCache: isFromCache, hasPendingWrites: documents.contains { $0.metadata.hasPendingWrites }))
     }

@@ -33,7 +33,7 @@ extension SyncedStorageClient {
         let answer = try await engine.read(.results(QueryShape.live(query)), source)
         let results = QueryEvaluator(query).results(among: answer.documents)
         return QuerySnapshot(
-            query: query, documents: results.map { $0.projected(for: query) },
+            query: query, documents: results.projected(for: query),
             metadata: SnapshotMetadata(
                 isFromCache: answer.isFromCache, hasPendingWrites: results.contains { $0.metadata.hasPendingWrites },
                 serverError: answer.reason))

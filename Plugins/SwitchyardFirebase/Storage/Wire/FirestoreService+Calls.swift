@@ -12,17 +12,16 @@ extension FirestoreService {
         let database = database
         var body: JSONObject = ["documents": .array(paths.map { .string(database.resourceName(of: $0)) })]
         if let transaction { body["transaction"] = .string(transaction) }
-        // The server chooses the order of the answer.
-        var byPath: [StoragePath: DocumentSnapshot] = [:]
-        byPath.reserveCapacity(paths.count)
-        var readTime: Timestamp?
-        let elements = try await elements(
-            of: "batchGet", at: database.root, .object(body), isBrief: paths.count <= Self.briefList
-        ) { json throws(FirestoreFormatError) in try FirestoreAnswers.BatchGetElement(firestore: json, in: database) }
-        for element in elements {
-            if let document = element.document { byPath[document.path] = document }
-            if let time = element.readTime { readTime = readTime.map { max($0, time) } ?? time }
+        let answer = try await list(
+            from: "batchGet", at: database.root, .object(body), isBrief: paths.count <= Self.briefList,
+            into: ReadDocuments()
+        ) { json, answer throws(FirestoreFormatError) in
+            let element = try FirestoreAnswers.BatchGetElement(firestore: json, in: database)
+            answer.add(element.document, element.readTime)
         }
+        if answer.documents.lazy.map(\.path).elementsEqual(paths) { return (answer.documents, answer.time) }
+        // The server chooses the order of the answer.
+        let byPath = Dictionary(answer.documents.lazy.map { ($0.path, $0) }) { first, _ in first }
         var found: [DocumentSnapshot] = []
         found.reserveCapacity(paths.count)
         for path in paths {
@@ -31,25 +30,22 @@ extension FirestoreService {
             }
             found.append(document)
         }
-        return (found, readTime)
+        return (found, answer.time)
     }
 
     /// The results in the query's order. They are decoded as they arrive, so that the complete text is never in memory.
     func results(of query: Query) async throws(StorageError) -> (documents: [DocumentSnapshot], readTime: Timestamp?) {
         let encoded = FirestoreQuery(query, in: database)
         let database = database
-        let elements = try await elements(
-            of: "runQuery", at: encoded.parent, ["structuredQuery": encoded.structuredQuery]
-        ) { json throws(FirestoreFormatError) in try FirestoreAnswers.QueryElement(firestore: json, in: database) }
-        var documents: [DocumentSnapshot] = []
-        documents.reserveCapacity(elements.count)
-        var readTime: Timestamp?
-        for element in elements {
-            if let document = element.document { documents.append(document) }
-            if let time = element.readTime, readTime.map({ $0 < time }) ?? true { readTime = time }
+        var answer = try await list(
+            from: "runQuery", at: encoded.parent, ["structuredQuery": encoded.structuredQuery],
+            into: ReadDocuments()
+        ) { json, answer throws(FirestoreFormatError) in
+            let element = try FirestoreAnswers.QueryElement(firestore: json, in: database)
+            answer.add(element.document, element.readTime)
         }
-        if encoded.isReversed { documents.reverse() }
-        return (documents, readTime)
+        if encoded.isReversed { answer.documents.reverse() }
+        return (answer.documents, answer.time)
     }
 
     /// The server aggregates only documents that have every field used in a request, even for the count. So each field, and the
@@ -109,6 +105,17 @@ extension FirestoreService {
     func rollBack(_ transaction: String) async throws(StorageError) {
         _ = try await post(
             "rollback", at: database.root, ["transaction": .string(transaction)], isIdempotent: true)
+    }
+}
+
+/// What a read has found so far, and the latest time in its answer.
+private struct ReadDocuments: Sendable {
+    var documents: [DocumentSnapshot] = []
+    private(set) var time: Timestamp?
+
+    mutating func add(_ document: DocumentSnapshot?, _ time: Timestamp?) {
+        if let document { documents.append(document) }
+        if let time, self.time.map({ $0 < time }) ?? true { self.time = time }
     }
 }
 

@@ -77,9 +77,11 @@ extension FirestoreService {
             "select": ["fields": [["fieldPath": "__name__"]]], "from": [["allDescendants": true]],
             "limit": .integer(Int64(Self.treePage)),
         ]
-        let elements = try await elements(
-            of: "runQuery", at: database.resourceName(of: document), ["structuredQuery": query]
-        ) { json throws(FirestoreFormatError) in try FirestoreAnswers.QueryElement(firestore: json, in: database) }
-        return elements.compactMap { $0.document?.path }.filter { $0 != document }
+        return try await list(
+            from: "runQuery", at: database.resourceName(of: document), ["structuredQuery": query], into: []
+        ) { json, paths throws(FirestoreFormatError) in
+            let element = try FirestoreAnswers.QueryElement(firestore: json, in: database)
+            if let path = element.document?.path, path != document { paths.append(path) }
+        }
     }
 }

@@ -124,18 +124,20 @@ struct FirestoreService: Sendable {
 
     // MARK: Lists
 
-    /// The elements in the answer to a call that returns a list.
+    /// The answer to a call that returns a list.
     ///
-    /// - Parameter isBrief: Whether the list is short. If so, it is decoded when complete, which saves the task switches
-    ///   between the pieces of a small answer. Otherwise it is decoded while it arrives.
-    func elements<Element: Sendable>(
-        of call: String, at parent: String, _ body: JSON, isBrief: Bool = false,
-        _ decode: @escaping @Sendable (JSON) throws(FirestoreFormatError) -> Element
-    ) async throws(StorageError) -> [Element] {
+    /// - Parameters:
+    ///   - isBrief: Whether the list is short. If so, it is decoded when complete, which saves the task switches between
+    ///     the pieces of a small answer. Otherwise it is decoded while it arrives.
+    ///   - start: What `take` adds the elements to, one after the other.
+    func list<Contents: Sendable>(
+        from call: String, at parent: String, _ body: JSON, isBrief: Bool = false, into start: Contents,
+        _ take: @escaping ListReader<Contents>.Take
+    ) async throws(StorageError) -> Contents {
         var request = try request(call, parent, body, true)
-        let answer = try await authorised(&request, for: nil) { request -> Result<ListAnswer<Element>, StorageError> in
+        let answer = try await authorised(&request, for: nil) { request -> Result<ListAnswer<Contents>, StorageError> in
             do throws(TransportError) {
-                return .success(try await list(request, isBrief, decode))
+                return .success(try await read(request, isBrief, ListReader(into: start, take)))
             } catch {
                 return .failure(StorageError(error))
             }
@@ -143,23 +145,22 @@ struct FirestoreService: Sendable {
             if case .refused(let failure) = $0 { failure } else { nil }
         }
         switch answer {
-        case .elements(let elements): return elements
+        case .complete(let contents): return contents
         case .refused(let failure): throw StorageError(failure)
         case .unreadable(let error): throw error
         }
     }
 
-    private func list<Element: Sendable>(
-        _ request: HTTPRequest, _ isBrief: Bool,
-        _ decode: @escaping @Sendable (JSON) throws(FirestoreFormatError) -> Element
-    ) async throws(TransportError) -> ListAnswer<Element> {
+    private func read<Contents: Sendable>(
+        _ request: HTTPRequest, _ isBrief: Bool, _ reader: ListReader<Contents>
+    ) async throws(TransportError) -> ListAnswer<Contents> {
         if isBrief {
             let answer = try await transport.send(request, within: Self.callDeadline, clock: clock)
             guard answer.isSuccess else {
                 return .refused(refusal(answer.head, answer.body))
             }
             if answer.body.isWebPage { return .refused(refusal(answer.head, answer.body)) }
-            var reader = ListReader(decode)
+            var reader = reader
             return reader.take(answer.body) ?? reader.finish()
         }
         let transport = transport
@@ -170,7 +171,7 @@ struct FirestoreService: Sendable {
                 let body = try await stream.body.collect(upTo: 1 << 20)
                 return .refused(refusal(stream.head, body))
             }
-            var reader = ListReader(decode)
+            var reader = reader
             for try await chunk in stream.body {
                 if chunk.isWebPage { return .refused(refusal(stream.head, chunk)) }
                 if let answer = reader.take(chunk) { return answer }

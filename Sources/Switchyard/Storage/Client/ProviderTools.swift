@@ -7,7 +7,7 @@ extension Query {
     /// ``mistake``, which the client refuses earlier.
     public func results(among documents: some Sequence<DocumentSnapshot>) -> [DocumentSnapshot] {
         guard mistake == nil else { return [] }
-        return QueryEvaluator(self).results(among: documents).map { $0.projected(for: self) }
+        return QueryEvaluator(self).results(among: documents).projected(for: self)
     }
 
     /// Whether `document` matches, ignoring limits and offset.

@@ -4,12 +4,26 @@
 extension QueryEvaluator {
     /// The query's whole result: matches, in order, within offset and limit. Fields are not projected.
     package func results(among documents: [DocumentSnapshot]) -> [DocumentSnapshot] {
+        if isResult(documents) { return documents }
         guard let limit = query.limit else { return Array(sorted(documents).dropFirst(query.offset)) }
         return Array(nearest(query.offset + limit.count, of: documents).documents.dropFirst(query.offset))
     }
 
     package func results(among documents: some Sequence<DocumentSnapshot>) -> [DocumentSnapshot] {
         results(among: Array(documents))
+    }
+
+    /// Whether these are the result already, as a server's answer usually is: then nothing needs to be copied.
+    private func isResult(_ documents: [DocumentSnapshot]) -> Bool {
+        guard query.offset == 0, documents.count <= query.limit?.count ?? .max else { return false }
+        return documents.withUnsafeBufferPointer { documents in
+            for index in documents.indices {
+                guard index == 0 || ordering(documents[index - 1], documents[index]) == .before,
+                    matches(documents[index])
+                else { return false }
+            }
+            return true
+        }
     }
 
     /// Matches, in order, ignoring limits.

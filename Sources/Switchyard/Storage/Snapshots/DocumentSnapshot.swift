@@ -40,6 +40,13 @@ public struct DocumentSnapshot: Sendable, Equatable, Identifiable {
     }
 }
 
+extension [DocumentSnapshot] {
+    /// The same documents with only the fields that `query` selects.
+    package func projected(for query: Query) -> [DocumentSnapshot] {
+        query.projection == nil ? self : map { $0.projected(for: query) }
+    }
+}
+
 extension DocumentSnapshot {
     /// A snapshot for a provider that you write, or for a preview.
     public static func existing(

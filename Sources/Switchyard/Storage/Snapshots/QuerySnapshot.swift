@@ -7,6 +7,7 @@ public struct QuerySnapshot: Sendable {
     private let difference: Difference
 
     private enum Difference: Sendable {
+        case everythingAdded
         case known([DocumentChange], since: DocumentList?)
         case merged(MergedChanges)
     }
@@ -17,6 +18,7 @@ public struct QuerySnapshot: Sendable {
     /// To get ``documents``, apply the changes in order to the previous list: each index is valid when its turn comes.
     public var changes: [DocumentChange] {
         switch difference {
+        case .everythingAdded: documents.additions
         case .known(let changes, _): changes
         case .merged(let merged): merged.changes
         }
@@ -36,12 +38,10 @@ public struct QuerySnapshot: Sendable {
 
     /// A one-time result: every document counts as added.
     public init(query: Query, documents: [DocumentSnapshot], metadata: SnapshotMetadata = SnapshotMetadata()) {
-        self.init(
-            query: query, documents: DocumentList(inOrder: documents),
-            changes: documents.enumerated().map {
-                DocumentChange(kind: .added, document: $1, oldIndex: nil, newIndex: $0)
-            },
-            metadata: metadata, since: DocumentList())
+        self.query = query
+        self.documents = DocumentList(inOrder: documents)
+        self.metadata = metadata
+        difference = .everythingAdded
     }
 
     public var count: Int { documents.count }
@@ -90,6 +90,7 @@ extension QuerySnapshot: SupersedingElement {
         metadata = new.metadata
         let earlier =
             switch unseen.difference {
+            case .everythingAdded: MergedChanges(unseen.changes, since: DocumentList(), by: unseen.query)
             case .known(let changes, let previous): MergedChanges(changes, since: previous, by: unseen.query)
             case .merged(let merged): merged
             }
