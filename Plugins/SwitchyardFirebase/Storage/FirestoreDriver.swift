@@ -49,6 +49,8 @@ struct FirestoreDriver: SyncDriver {
 
     var traits: SyncDriverTraits { SyncDriverTraits(hasLedger: ledger != nil, mergesBatches: true) }
 
+    var executor: (any TaskExecutor)? { service.transport.executor }
+
     func documents(_ paths: [StoragePath]) async throws(StorageError) -> FetchedDocuments {
         let (documents, readTime) = try await service.documents(paths)
         return FetchedDocuments(documents: documents, readTime: readTime ?? .never)

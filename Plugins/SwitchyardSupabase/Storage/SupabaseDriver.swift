@@ -50,6 +50,8 @@ struct SupabaseDriver: SyncDriver {
     /// The commit function stores each batch's answer by its ID. Documents hidden by policies appear missing.
     var traits: SyncDriverTraits { SyncDriverTraits(hasLedger: true, hidesDocuments: true) }
 
+    var executor: (any TaskExecutor)? { service.transport.executor }
+
     // MARK: Reading
 
     func documents(_ paths: [StoragePath]) async throws(StorageError) -> FetchedDocuments {

@@ -72,6 +72,12 @@ public protocol SyncDriver: Sendable {
     /// - Throws: `.invalidArgument` if the data is not a bundle, or is one of another database.
     func bundle(from data: Data) async throws(StorageError) -> DocumentBundle
 
+    /// Where this driver's transfers run, if short tasks may run there as well.
+    ///
+    /// An engine in memory runs small commits there, and so needs no thread switches between a write, its transfer and its
+    /// answer. While a task runs there, transfers wait. The default is `nil`: tasks run where Swift runs them.
+    var executor: (any TaskExecutor)? { get }
+
     /// For clients without an engine that share one while streams are open, such as ``DirectStorageClient``: a driver for
     /// that engine only, with the resources to receive changes, such as its own connection. It is shut down with the engine,
     /// but must not shut down resources that this driver still uses.
@@ -115,6 +121,8 @@ extension SyncDriver {
     public func bundle(from data: Data) async throws(StorageError) -> DocumentBundle {
         throw .unsupported("bundles of documents", by: provider, instead: "Read the documents with a query.")
     }
+
+    public var executor: (any TaskExecutor)? { nil }
 
     public func makeStreamDriver() -> (any SyncDriver)? { nil }
 

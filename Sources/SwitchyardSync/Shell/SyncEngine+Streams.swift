@@ -131,7 +131,9 @@ extension SyncEngine {
     private func commitNext(_ chosen: OutgoingRequest? = nil) {
         guard chosen != nil || !outbox.isEmpty else { return }
         isCommitting = true
-        committing = Task.detached { [weak self, driver] in
+        // What was chosen is sent while this task still deals with the last answer, so elsewhere.
+        let executor = chosen == nil ? commitExecutor : nil
+        committing = Task.detached(executorPreference: executor) { [weak self, driver] in
             var request = chosen
             if request == nil { request = await self?.nextRequest() }
             guard let request else { return }
@@ -143,6 +145,12 @@ extension SyncEngine {
             }
             await self?.commitEnded(request, results)
         }
+    }
+
+    /// The driver's own, for what takes microseconds: transfers wait for what runs there, and must not wait for a disk.
+    private var commitExecutor: (any TaskExecutor)? {
+        let count = outbox.reduce(0) { $0 + $1.writes.count }
+        return keepsOnDisk || count > Self.fewWrites ? nil : driver.executor
     }
 
     /// `nil`, with nothing in progress any more, if the batches have been abandoned meanwhile.

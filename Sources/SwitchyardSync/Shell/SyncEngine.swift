@@ -59,6 +59,8 @@ package actor SyncEngine {
     /// How many of the next batches must not share a request, because a shared one was refused.
     var loneBatches = 0
     static let maximumMergedWrites = 200
+    /// How many writes may be encoded between two transfers.
+    static let fewWrites = 20
     /// The maximum number of batches in flight to a server that accepts several in one request.
     static let mergedInFlight = 32
     /// The reads that wait for the server.
@@ -106,6 +108,7 @@ package actor SyncEngine {
 
     var timestamp: Timestamp { now() }
     var isOpen: Bool { openMachine != nil && !isShutDown }
+    var keepsOnDisk: Bool { openMachine?.store is SQLiteStore }
 
     /// The machine; opens its store at the first call.
     func machine() throws(StorageError) -> SyncMachine {

@@ -1,0 +1,71 @@
+import Dispatch
+import Foundation
+import Switchyard
+import SwitchyardSync
+import SwitchyardSyncReference
+import SwitchyardTestSupport
+import Synchronization
+import Testing
+
+/// Commits that run where the driver transfers.
+@Suite struct DriverExecutorTests {
+    private final class QueueExecutor: TaskExecutor {
+        private let queue = DispatchQueue(label: "transfers")
+
+        func enqueue(_ job: consuming ExecutorJob) {
+            let job = UnownedJob(job)
+            queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+        }
+    }
+
+    private final class Driver: SyncDriver {
+        let base = ModelDriver(ModelServer())
+        let transfers = QueueExecutor()
+        /// Whether each commit ran where transfers run.
+        let places = Mutex<[Bool]>([])
+
+        var provider: InfrastructureProvider { base.provider }
+        var capabilities: StorageCapabilities { base.capabilities }
+        var traits: SyncDriverTraits { base.traits }
+        var executor: (any TaskExecutor)? { transfers }
+
+        func documents(_ paths: [StoragePath]) async throws(StorageError) -> FetchedDocuments {
+            try await base.documents(paths)
+        }
+        func results(of query: Query) async throws(StorageError) -> FetchedDocuments {
+            try await base.results(of: query)
+        }
+        func openWatch() async throws(StorageError) -> any WatchConnection { try await base.openWatch() }
+        func commit(_ batch: OutgoingBatch) async throws(StorageError) -> CommitResult {
+            let isThere = withUnsafeCurrentTask { $0?.unownedTaskExecutor == transfers.asUnownedTaskExecutor() }
+            places.withLock { $0.append(isThere) }
+            return try await base.commit(batch)
+        }
+    }
+
+    private func places(in storage: SyncStorage = .memory, writing counts: Int...) async throws -> [Bool] {
+        let driver = Driver()
+        let client = SyncedStorageClient(driver: driver, storage: storage)
+        for count in counts {
+            var batch = WriteBatch()
+            for number in 0..<count { batch.append(try .set("rooms/room\(number)", ["size": .of(count)])) }
+            try await client.commit(batch).acknowledged()
+        }
+        await client.shutDown()
+        return driver.places.withLock { $0 }
+    }
+
+    @Test func `A small commit of an engine in memory runs where the driver transfers`() async throws {
+        #expect(try await places(writing: 1, 20) == [true, true])
+    }
+
+    @Test func `A large commit does not hold up transfers`() async throws {
+        #expect(try await places(writing: 21, 1) == [false, true])
+    }
+
+    @Test func `Transfers do not wait for the disk`() async throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("executor-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        #expect(try await places(in: .folder(folder), writing: 1, 1) == [false, false])
+    }
+}
