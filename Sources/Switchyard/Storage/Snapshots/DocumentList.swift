@@ -8,6 +8,11 @@ public struct DocumentList: Sendable {
     public init(inOrder documents: [DocumentSnapshot] = []) {
         elements = PersistentSequence(inOrder: documents)
     }
+
+    /// The same without a copy, for a list that is hardly ever edited: the first edit is linear.
+    package init(unsplit documents: [DocumentSnapshot]) {
+        elements = PersistentSequence(unsplit: documents)
+    }
 }
 
 extension DocumentList: RandomAccessCollection {

@@ -39,7 +39,7 @@ public struct QuerySnapshot: Sendable {
     /// A one-time result: every document counts as added.
     public init(query: Query, documents: [DocumentSnapshot], metadata: SnapshotMetadata = SnapshotMetadata()) {
         self.query = query
-        self.documents = DocumentList(inOrder: documents)
+        self.documents = DocumentList(unsplit: documents)
         self.metadata = metadata
         difference = .everythingAdded
     }
