@@ -46,17 +46,32 @@ extension LocalStore {
     /// Stores the result of a one-time read.
     ///
     /// - Parameter isWatched: Whether a view may show an unreferenced document.
-    /// - Returns: The documents that are new or look different locally, with pending writes applied.
+    /// - Returns: The documents that look different locally than in the answer, with pending writes applied; if a view may show
+    ///   them, also those that are new.
     func apply(_ fetched: FetchedDocuments, isWatched: Bool) throws(StorageError) -> Documents {
-        try perform(.applyRemoteEvent) { transaction throws(StorageError) in
-            var documents: [CachedDocument] = []
-            documents.reserveCapacity(fetched.documents.count)
-            for snapshot in fetched.documents where isWatched ? true : try transaction.keeps(snapshot.path) {
-                let missingSince = fetched.deletionTimes[snapshot.path] ?? fetched.readTime
-                documents.append(CachedDocument(snapshot, missingSince: missingSince, readTime: fetched.readTime))
+        let places = fetched.documents.map(\.path).placesInKeyOrder
+        return try perform(.applyRemoteEvent) { transaction throws(StorageError) in
+            var changes: Documents = [:]
+            // Piece by piece, so that a large answer is not held several times.
+            for start in stride(from: 0, to: places.count, by: 512) {
+                let piece = places[start..<min(start + 512, places.count)]
+                var documents: [CachedDocument] = []
+                documents.reserveCapacity(piece.count)
+                for place in piece {
+                    let snapshot = fetched.documents[place]
+                    if !isWatched, try !transaction.keeps(snapshot.path) { continue }
+                    let missingSince = fetched.deletionTimes[snapshot.path] ?? fetched.readTime
+                    documents.append(
+                        CachedDocument(snapshot, missingSince: missingSince, readTime: fetched.readTime))
+                }
+                try transaction.noteUse(of: documents.lazy.map(\.path))
+                let local = try transaction.accept(documents, showsKnown: true)
+                for place in piece {
+                    let snapshot = fetched.documents[place]
+                    if let local = local[snapshot.path], isWatched || local != snapshot { changes[local.path] = local }
+                }
             }
-            try transaction.noteUse(of: documents.lazy.map(\.path))
-            return try transaction.accept(documents, showsKnown: true)
+            return changes
         }
     }
 

@@ -157,7 +157,8 @@ extension SyncMachine {
         }
     }
 
-    /// - Returns: The documents that may look different locally, with pending writes applied.
+    /// - Returns: The documents that look different locally than in the answer, and some that may not, with pending writes
+    ///   applied.
     func take(_ fetched: FetchedDocuments) -> [StoragePath: DocumentSnapshot] {
         guard let changes = try? local.apply(fetched, isWatched: hasListeners) else { return [:] }
         raise(changes)

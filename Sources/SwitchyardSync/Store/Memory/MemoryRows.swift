@@ -24,8 +24,9 @@ final class MemoryRows: StoreRows {
 
     /// How to undo one change of the transaction.
     private enum Change {
-        /// Without a closure, since there are many.
-        case document(StoragePath, before: CachedDocument?)
+        /// A document, which was there or was not: without closures and small, since there are many.
+        case added(StoragePath)
+        indirect case replaced(CachedDocument)
         case other(undo: () -> Void)
     }
 
@@ -36,7 +37,8 @@ final class MemoryRows: StoreRows {
         journal = []
         for change in undo.reversed() {
             switch change {
-            case .document(let path, let before): setDocument(before, at: path, replacing: documents[path])
+            case .added(let path): setDocument(nil, at: path, replacing: documents[path])
+            case .replaced(let before): setDocument(before, at: before.path, replacing: documents[before.path])
             case .other(let undo): undo()
             }
         }
@@ -45,7 +47,7 @@ final class MemoryRows: StoreRows {
 
     func undo(_ step: @escaping () -> Void) { journal.append(.other(undo: step)) }
     func noteDocument(_ before: CachedDocument?, at path: StoragePath) {
-        journal.append(.document(path, before: before))
+        journal.append(before.map { .replaced($0) } ?? .added(path))
     }
 
     func setGlobals(_ globals: StoreGlobals) {
