@@ -5,16 +5,20 @@ package import Switchyard
 package struct DocumentScreen {
     /// The top-level fields to check.
     package let fields: [String]
-    /// Whether no document with these ``fields`` can be wanted, whatever its path. A store may skip this check.
+    /// What can be said by numbers, as known when it is called. A store may skip this check, and the next.
+    package let bounds: () -> [FieldBounds]
+    /// Whether no document with these ``fields`` can be wanted, whatever its path.
     package let rejects: (DocumentData) -> Bool
     /// Called once for each remaining document, with at least its ``fields``.
     package let admits: (CachedDocument) -> Bool
 
     package init(
-        fields: [String], rejects: @escaping (DocumentData) -> Bool = { _ in false },
+        fields: [String], bounds: @escaping () -> [FieldBounds] = { [] },
+        rejects: @escaping (DocumentData) -> Bool = { _ in false },
         admits: @escaping (CachedDocument) -> Bool
     ) {
         self.fields = fields
+        self.bounds = bounds
         self.rejects = rejects
         self.admits = admits
     }
@@ -47,12 +51,15 @@ final class NearestDocuments {
     private var nearest: [DocumentSnapshot] = []
     /// The last candidate so far. Most documents cost one comparison with it.
     private var edge: DocumentSnapshot?
+    /// The query's, narrowed to what can be nearer than the ``edge``.
+    private(set) var bounds: [FieldBounds]
 
     /// `nil` for a query without limit.
     init?(_ evaluator: QueryEvaluator) {
         guard let limit = evaluator.query.limit else { return nil }
         self.evaluator = evaluator
         count = limit.count + evaluator.query.offset
+        bounds = evaluator.fieldBounds
         keepsEnd = if case .last = limit { true } else { false }
     }
 
@@ -83,5 +90,6 @@ final class NearestDocuments {
         nearest.sort(by: isNearer)
         nearest.removeLast(nearest.count - count)
         edge = nearest.last
+        if let data = edge?.data { evaluator.narrow(&bounds, to: data, isReversed: keepsEnd) }
     }
 }

@@ -64,7 +64,10 @@ extension LocalTransaction {
         var result: LocalStore.Documents = [:]
         let nearest = NearestDocuments(evaluator)
         // Documents with pending writes follow below, so the cached data decides here.
-        let screen = DocumentScreen(fields: evaluator.decidingFields) { data in
+        let bounds = nearest == nil ? evaluator.fieldBounds : []
+        let screen = DocumentScreen(fields: evaluator.decidingFields) {
+            nearest?.bounds ?? bounds
+        } rejects: { data in
             nearest?.excludes(data) == true || evaluator.rejects(data)
         } admits: { cached in
             guard overlays[cached.path] == nil, cached.state == .found, let data = cached.data,

@@ -44,6 +44,38 @@ import Testing
         #expect(rejected > rounds, "too little is rejected")
     }
 
+    @Test func `Every result lies within the bounds of its fields, also of those narrowed to its end`() {
+        var (ruledOut, narrowed) = (0, 0)
+        let rounds = RandomRun.rounds(250)
+        func fits(_ document: DocumentSnapshot, _ bounds: [FieldBounds]) -> Bool {
+            bounds.allSatisfy { bound in
+                document[FieldPath(unchecked: [bound.name])].map { bound.ranks.contains($0.sortRank) } ?? false
+            }
+        }
+        for seed in 0..<rounds {
+            var world = RandomWorld(seed: UInt64(seed))
+            let documents = world.documents()
+            for _ in 0..<4 {
+                let evaluator = QueryEvaluator(world.query())
+                let bounds = evaluator.fieldBounds
+                for document in documents where !fits(document, bounds) {
+                    ruledOut += 1
+                    #expect(!evaluator.matches(document), "seed \(seed): \(evaluator.query)")
+                }
+                let results = documents.filter(evaluator.matches).sorted { evaluator.ordering($0, $1) == .before }
+                for (index, edge) in results.enumerated() {
+                    for (isReversed, within) in [(false, results[...index]), (true, results[index...])] {
+                        var tighter = bounds
+                        evaluator.narrow(&tighter, to: edge.data ?? [:], isReversed: isReversed)
+                        #expect(within.allSatisfy { fits($0, tighter) }, "seed \(seed): \(evaluator.query)")
+                        narrowed += results.count { !fits($0, tighter) }
+                    }
+                }
+            }
+        }
+        #expect(ruledOut > rounds && narrowed > rounds, "too little is ruled out: \(ruledOut), \(narrowed)")
+    }
+
     @Test func `The document's name comes last in the implied order, also with a condition on it`() throws {
         let query = Query(in: "things").where("a", .greaterThan, 0).where(.documentID, .greaterThan, "0")
         #expect(query.effectiveOrders.map(\.field) == ["a", .documentID])

@@ -2,7 +2,12 @@
 ///
 /// The lower rank comes first. Two values with the same rank may still differ.
 extension DocumentValue {
-    var sortRank: UInt64 { UInt64(typeOrder) << 60 | rankInType >> 4 }
+    package var sortRank: UInt64 { UInt64(typeOrder) << 60 | rankInType >> 4 }
+
+    /// The rank of a string with these bytes.
+    package static func sortRank(ofString bytes: UnsafeBufferPointer<UInt8>) -> UInt64 {
+        DocumentValue.string("").sortRank | bytes.rank >> 4
+    }
 
     /// Loses its last four bits.
     private var rankInType: UInt64 {

@@ -58,10 +58,22 @@ extension RecordReader {
 
     /// Some of the top-level fields of a cached document; `nil` if it has no data.
     mutating func cachedData(only fields: [String]) throws(StorageError) -> DocumentData? {
+        try skipToData() ? try documentData(only: fields) : nil
+    }
+
+    /// Whether a cached document has data with these fields, and the ranks of their values are within the bounds. It stops at
+    /// the first that is not: nothing can be read after this.
+    mutating func fits(_ bounds: [FieldBounds]) throws(StorageError) -> Bool {
+        if bounds.isEmpty { return true }
+        return try skipToData() ? try dataFits(bounds) : false
+    }
+
+    /// Whether a cached document has data, which comes next then.
+    private mutating func skipToData() throws(StorageError) -> Bool {
         try skip(2)
         for _ in 0..<2 { try skipTimestamp() }
         if try bool() { try skipTimestamp() }
-        return try bool() ? try documentData(only: fields) : nil
+        return try bool()
     }
 
     mutating func targetRecord(id: Int, target: WatchTarget) throws(StorageError) -> TargetRecord {

@@ -121,6 +121,29 @@ extension RecordReader {
         return DocumentData(unsorted: found)
     }
 
+    /// Whether all these fields are there, with values within their bounds; stops at the first that is not.
+    mutating func dataFits(_ bounds: [FieldBounds]) throws(StorageError) -> Bool {
+        var found = 0
+        for _ in 0..<(try count()) {
+            let bytes = try slice()
+            guard let index = bounds.firstIndex(where: { $0.name.hasBytes(bytes) }) else {
+                try skipValue()
+                continue
+            }
+            guard bounds[index].ranks.contains(try sortRank()) else { return false }
+            found += 1
+            if found == bounds.count { return true }
+        }
+        return false
+    }
+
+    /// The rank of the next value. No text is copied for it.
+    private mutating func sortRank() throws(StorageError) -> UInt64 {
+        guard nextByte == ValueTag.string.rawValue else { return try value().sortRank }
+        try skip(1)
+        return DocumentValue.sortRank(ofString: try slice().bindMemory(to: UInt8.self))
+    }
+
     private mutating func skipValue() throws(StorageError) {
         guard let tag = ValueTag(rawValue: try byte()) else { throw RecordReader.damage }
         switch tag {

@@ -27,6 +27,8 @@ struct RecordReader {
 
     var isAtEnd: Bool { position == bytes.count }
 
+    var nextByte: UInt8? { isAtEnd ? nil : bytes[position] }
+
     mutating func byte() throws(StorageError) -> UInt8 {
         guard position < bytes.count else { throw RecordReader.damage }
         position += 1

@@ -49,6 +49,8 @@ extension SQLiteRows {
                 let document = try row.record(1) { reader throws(StorageError) -> CachedDocument? in
                     if let screen, !screen.fields.isEmpty {
                         var preview = reader
+                        guard try preview.fits(screen.bounds()) else { return nil }
+                        preview = reader
                         if let data = try preview.cachedData(only: screen.fields), screen.rejects(data) { return nil }
                     }
                     let path = row.utf8(0) { collection.path(toDocument: $0) }
