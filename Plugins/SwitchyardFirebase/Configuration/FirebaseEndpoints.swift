@@ -94,7 +94,9 @@ private struct EmulatorAddress {
 
     /// `http://host:port`. The setting may also have this form.
     func origin() throws(InfrastructureError) -> String {
-        let address = text.contains("://") ? text : "http://\(text)"
+        guard !text.isEmpty else { throw place.problem(text, "it is empty") }
+        let hasScheme = text.contains("://")
+        let address = hasScheme ? text : "http://\(text)"
         let origin = address.hasSuffix("/") ? String(address.dropLast()) : address
         let parts: URLParts
         do throws(TransportError) {
@@ -105,6 +107,7 @@ private struct EmulatorAddress {
         guard parts.path.isEmpty, parts.query == nil else {
             throw place.problem(text, "it goes on after the port")
         }
+        guard parts.port != nil || hasScheme else { throw place.problem(text, "it has no port") }
         return origin
     }
 }

@@ -160,7 +160,10 @@ import Testing
         #expect(endpoints.identityToolkit.address == "http://127.0.0.1:8080/identitytoolkit.googleapis.com")
     }
 
-    @Test(arguments: ["http://127.0.0.1:8080/v1", "http://127.0.0.1:8080?x", "127.0.0.1:port", "http://", "a b"])
+    @Test(arguments: [
+        "http://127.0.0.1:8080/v1", "http://127.0.0.1:8080?x", "127.0.0.1:port", "http://", "a b", "127.0.0.1",
+        "localhost/", "",
+    ])
     func `An emulator's address that is none is told with its key and an example`(_ address: String) {
         var configuration = FirebaseConfiguration(project: "demo", apiKey: "k", usesEmulatorVariables: false)
         configuration.emulators.firestore = address
@@ -168,6 +171,8 @@ import Testing
         #expect(error?.code == .invalidConfiguration)
         #expect(error?.message.hasPrefix("Firebase's configuration, at “emulators.firestore”: “\(address)”") == true)
         #expect(error?.message.hasSuffix("Write host:port, such as “127.0.0.1:8080”.") == true)
+        // An empty variable is none.
+        if address.isEmpty { return }
         let environment = ["FIREBASE_AUTH_EMULATOR_HOST": address]
         let fromVariable = #expect(throws: InfrastructureError.self) {
             try FirebaseEndpoints(FirebaseConfiguration(project: "demo", apiKey: "k"), environment: environment)
