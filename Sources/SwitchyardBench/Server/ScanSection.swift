@@ -40,7 +40,7 @@
                 "\(size) documents, processor time of each, the bare download's taken off",
                 (results[1].cpuSeconds - results[0].cpuSeconds) / Double(size) * 1e6, "µs")
             let growth = try await bench.inChild(
-                "memory \(site.url) \(site.key)", rounds: bench.settings.count(3, quick: 1))
+                "memory \(site.url) \(site.key) \(site.serviceKey)", rounds: bench.settings.count(3, quick: 1))
             await bench.report("\(size) documents, resident growth", growth / 1_048_576, "MB", .atMost(24))
             await backend.shutDown()
         }
@@ -51,9 +51,9 @@
                 try await SupabaseBenchSite.serve(filling: Self.filling(Self.size(settings)))
                 return 0
             }
-            guard words.count == 3, words[0] == "memory" else { throw BenchFailure("no such task") }
+            guard words.count == 4, words[0] == "memory" else { throw BenchFailure("no such task") }
             let configuration = SupabaseConfiguration(
-                url: words[1], key: Secret(words[2]), serviceKey: Secret(words[2]))
+                url: words[1], key: Secret(words[2]), serviceKey: Secret(words[3]))
             let backend = try await Infrastructure(SupabaseModule(configuration))
             let storage = try await backend.actingAsProject().storage
             // A small read first, so that everything loaded once is loaded.

@@ -12,8 +12,9 @@ import SwitchyardServerKit
     /// A project on this machine in a separate process: the local Supabase with a real PostgreSQL, with documents in it.
     struct SupabaseBenchSite: Sendable {
         let url: String
-        /// Bypasses all policies, so that the figures do not depend on them.
+        /// The publishable key. In this database it bypasses all policies too, so that the figures do not depend on them.
         let key: String
+        let serviceKey: String
         private let databasePort: UInt16
         private let server: ChildServer
 
@@ -22,11 +23,12 @@ import SwitchyardServerKit
         ) throws -> SupabaseBenchSite {
             guard PostgresServer.isInstalled else { throw BenchFailure("PostgreSQL is not installed") }
             let server = try ChildServer(area: area, section: section, settings)
-            guard let key = server.details.first, let databasePort = server.details.last.flatMap({ UInt16($0) }) else {
-                throw BenchFailure("the server did not tell its key")
+            guard server.details.count == 3, let databasePort = UInt16(server.details[2]) else {
+                throw BenchFailure("the server did not tell its keys")
             }
             return SupabaseBenchSite(
-                url: "http://127.0.0.1:\(server.port)", key: key, databasePort: databasePort, server: server)
+                url: "http://127.0.0.1:\(server.port)", key: server.details[0], serviceKey: server.details[1],
+                databasePort: databasePort, server: server)
         }
 
         /// A direct connection to the database.
@@ -37,7 +39,7 @@ import SwitchyardServerKit
         func stop() { server.stop() }
 
         var configuration: SupabaseConfiguration {
-            SupabaseConfiguration(url: url, key: Secret(key), serviceKey: Secret(key))
+            SupabaseConfiguration(url: url, key: Secret(key), serviceKey: Secret(serviceKey))
         }
 
         func storage() async throws -> any StorageClient {
@@ -58,7 +60,8 @@ import SwitchyardServerKit
             let supabase = try await LocalSupabase(postgresPort: UInt16(postgres.port))
             try await postgres.query(DocumentSchema.sql)
             try await postgres.query(filling)
-            print("\(supabase.url.port!) \(supabase.serviceKey) \(postgres.port)")
+            try await postgres.query("ALTER ROLE anon BYPASSRLS; GRANT service_role TO anon")
+            print("\(supabase.url.port!) \(supabase.anonKey) \(supabase.serviceKey) \(postgres.port)")
             fflush(nil)
             while let data = try FileHandle.standardInput.read(upToCount: 1), !data.isEmpty {}
             await supabase.stop()
