@@ -127,6 +127,15 @@ package enum POSIXFile {
         close(descriptor)
     }
 
+    /// Has the system begin to store a part of what was written, so that a later `flush` need not wait for all of it. Does not
+    /// wait, and does nothing where the system has no such call.
+    package static func beginFlush(_ descriptor: Int32, _ part: Range<Int>) {
+        #if canImport(Glibc) || canImport(Musl)
+            // Pages that the disk does not have yet are not dropped: they begin to be stored.
+            _ = posix_fadvise(descriptor, off_t(part.lowerBound), off_t(part.count), POSIX_FADV_DONTNEED)
+        #endif
+    }
+
     /// Waits until the disk itself has stored the data; on Darwin, a plain sync returns before that.
     package static func flush(_ descriptor: Int32) -> Bool {
         #if canImport(Darwin)

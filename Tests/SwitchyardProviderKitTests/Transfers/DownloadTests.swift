@@ -155,6 +155,20 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: bench.folder.path) == ["copy"])
     }
 
+    @Test func `A large file is whole although the disk began with it early, also if it starts over`() async throws {
+        let bench = try TransferBench()
+        defer { bench.remove() }
+        let file = bench.folder.appendingPathComponent("film")
+        var contents = Data()
+        for number in 0..<20 as Range<UInt8> { contents += Data(repeating: number, count: 1 << 20) }
+        bench.server.put([UInt8](repeating: 99, count: contents.count))
+        // Beyond the first part that goes to the disk early, and within the next.
+        bench.server.fail("open", .cut(after: 11 << 20), .replace(contents))
+        let transfer = try download(bench, to: file)
+        _ = try await bench.letTimePass { try await transfer.result() }
+        #expect(try Data(contentsOf: file) == contents)
+    }
+
     @Test func `A download that fails or is cancelled leaves what was there`() async throws {
         let bench = try TransferBench()
         defer { bench.remove() }

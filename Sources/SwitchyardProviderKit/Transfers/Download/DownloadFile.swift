@@ -15,7 +15,23 @@ import Synchronization
 final class DownloadFile: Sendable {
     private let destination: String
     private let temporary: String
-    private let descriptor: Mutex<Int32?>
+    private let contents: Mutex<Contents?>
+
+    private struct Contents {
+        let descriptor: Int32
+        var count = 0
+        var flushed = 0
+        /// Small enough to be stored by the time that as much again has arrived.
+        private static let part = 8 << 20
+
+        /// - Returns: What is to be stored next.
+        mutating func wrote(_ more: Int) -> Range<Int>? {
+            count += more
+            guard count - flushed >= Contents.part else { return nil }
+            defer { flushed = count }
+            return flushed..<count
+        }
+    }
 
     /// - Throws: `.localFile` if the folder does not exist or cannot be written to.
     init(_ file: URL) throws(FileStorageError) {
@@ -29,22 +45,26 @@ final class DownloadFile: Sendable {
             throw FileStorageError(
                 .localFile, "The downloaded file cannot be created: its folder is missing or not writable.")
         }
-        descriptor = Mutex(opened)
+        contents = Mutex(Contents(descriptor: opened))
     }
 
     deinit { discard() }
 
     func write(_ bytes: [UInt8]) throws(FileStorageError) {
-        guard let descriptor = descriptor.withLock({ $0 }), POSIXFile.write(bytes, to: descriptor) == nil else {
+        guard let descriptor = contents.withLock({ $0?.descriptor }), POSIXFile.write(bytes, to: descriptor) == nil
+        else {
             throw FileStorageError(.localFile, "The downloaded file cannot be written; the disk may be full.")
         }
+        // The disk works while the rest arrives, so `commit` waits for little.
+        if let part = contents.withLock({ $0?.wrote(bytes.count) }) { POSIXFile.beginFlush(descriptor, part) }
     }
 
     /// Discards the contents and starts over.
     func restart() throws(FileStorageError) {
-        guard let descriptor = descriptor.withLock({ $0 }), ftruncate(descriptor, 0) == 0,
+        guard let descriptor = contents.withLock({ $0?.descriptor }), ftruncate(descriptor, 0) == 0,
             lseek(descriptor, 0, SEEK_SET) == 0
         else { throw FileStorageError(.localFile, "The downloaded file cannot be rewritten.") }
+        contents.withLock { $0 = Contents(descriptor: descriptor) }
     }
 
     /// Moves the file to its destination.
@@ -71,9 +91,9 @@ final class DownloadFile: Sendable {
     }
 
     private func takeDescriptor() -> Int32? {
-        descriptor.withLock { descriptor in
-            defer { descriptor = nil }
-            return descriptor
+        contents.withLock { contents in
+            defer { contents = nil }
+            return contents?.descriptor
         }
     }
 }
