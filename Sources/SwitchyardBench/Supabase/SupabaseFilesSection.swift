@@ -14,7 +14,7 @@
             defer { site.stop() }
             let files = SupabaseFileSite(url: site.url, key: site.key)
             try await files.makeBucket()
-            try await LargeFileBench.run(bench, files)
+            try await LargeFileBench.run(bench, files, share: 0.8)
         }
 
         func runChild(_ task: String, _ settings: BenchSettings) async throws -> Double {
