@@ -127,8 +127,8 @@ package enum POSIXFile {
         close(descriptor)
     }
 
-    /// Has the system begin to store a part of what was written, so that a later `flush` need not wait for all of it. Does not
-    /// wait, and does nothing where the system has no such call.
+    /// Has the system begin to store a part of what was written, so that a later `flush` need not wait for all of it. Waits
+    /// only if the disk's queue is full, and does nothing where the system has no such call.
     package static func beginFlush(_ descriptor: Int32, _ part: Range<Int>) {
         #if canImport(Glibc) || canImport(Musl)
             // Pages that the disk does not have yet are not dropped: they begin to be stored.

@@ -42,7 +42,7 @@ extension QueryEvaluator {
         return bounds
     }
 
-    /// Narrows bounds to documents that do not come after `edge` in the query's order; `before` it, if `isReversed`.
+    /// Narrows bounds to documents that do not come after `edge` in the query's order or, if `isReversed`, not before it.
     package func narrow(_ bounds: inout [FieldBounds], to edge: DocumentData, isReversed: Bool) {
         guard let order = orders.first, let rank = edge[order.field]?.sortRank,
             let index = bounds.firstIndex(where: { order.field.components == [$0.name] })

@@ -21,7 +21,7 @@ final class DownloadFile: Sendable {
         let descriptor: Int32
         var count = 0
         var flushed = 0
-        /// Small enough to be stored by the time that as much again has arrived.
+        /// At the end, about this much is left to be waited for.
         private static let part = 8 << 20
 
         /// - Returns: What is to be stored next.
