@@ -18,24 +18,14 @@ import Testing
         }
     }
 
-    private final class Driver: SyncDriver {
+    private final class Driver: ForwardingDriver {
         let base = ModelDriver(ModelServer())
         let transfers = QueueExecutor()
         /// Whether each commit ran where transfers run.
         let places = Mutex<[Bool]>([])
 
-        var provider: InfrastructureProvider { base.provider }
-        var capabilities: StorageCapabilities { base.capabilities }
-        var traits: SyncDriverTraits { base.traits }
         var executor: (any TaskExecutor)? { transfers }
 
-        func documents(_ paths: [StoragePath]) async throws(StorageError) -> FetchedDocuments {
-            try await base.documents(paths)
-        }
-        func results(of query: Query) async throws(StorageError) -> FetchedDocuments {
-            try await base.results(of: query)
-        }
-        func openWatch() async throws(StorageError) -> any WatchConnection { try await base.openWatch() }
         func commit(_ batch: OutgoingBatch) async throws(StorageError) -> CommitResult {
             let isThere = withUnsafeCurrentTask { $0?.unownedTaskExecutor == transfers.asUnownedTaskExecutor() }
             places.withLock { $0.append(isThere) }

@@ -4,7 +4,7 @@ import SwitchyardSyncReference
 import Synchronization
 
 /// A model server behind a driver that says what a test wants it to say.
-final class FailingDriver: SyncDriver {
+final class FailingDriver: ForwardingDriver {
     let base: ModelDriver
     /// Thrown by every commit, before anything is sent.
     let failure = Mutex<StorageError?>(nil)
@@ -14,16 +14,6 @@ final class FailingDriver: SyncDriver {
     let losesAnswer = Mutex(false)
 
     init(_ server: ModelServer) { base = ModelDriver(server) }
-
-    var provider: InfrastructureProvider { base.provider }
-    var capabilities: StorageCapabilities { base.capabilities }
-    var traits: SyncDriverTraits { base.traits }
-
-    func documents(_ paths: [StoragePath]) async throws(StorageError) -> FetchedDocuments {
-        try await base.documents(paths)
-    }
-    func results(of query: Query) async throws(StorageError) -> FetchedDocuments { try await base.results(of: query) }
-    func openWatch() async throws(StorageError) -> any WatchConnection { try await base.openWatch() }
 
     func commit(_ batch: OutgoingBatch) async throws(StorageError) -> CommitResult {
         if let failure = failure.withLock({ $0 }) { throw failure }

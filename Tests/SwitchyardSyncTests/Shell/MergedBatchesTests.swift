@@ -7,7 +7,7 @@ import Testing
 
 /// A driver that carries out several batches in one request, all or nothing.
 @Suite struct MergedBatchesTests {
-    private final class MergingDriver: SyncDriver {
+    private final class MergingDriver: ForwardingDriver {
         let base = ModelDriver(ModelServer())
         let isOpen = Mutex(false)
         /// How many batches each request held.
@@ -16,17 +16,8 @@ import Testing
         /// Whether the next answer gets lost.
         let losesAnswer = Mutex(false)
 
-        var provider: InfrastructureProvider { base.provider }
-        var capabilities: StorageCapabilities { base.capabilities }
         let traits = SyncDriverTraits(hasLedger: true, mergesBatches: true)
 
-        func documents(_ paths: [StoragePath]) async throws(StorageError) -> FetchedDocuments {
-            try await base.documents(paths)
-        }
-        func results(of query: Query) async throws(StorageError) -> FetchedDocuments {
-            try await base.results(of: query)
-        }
-        func openWatch() async throws(StorageError) -> any WatchConnection { try await base.openWatch() }
         func result(ofBatch id: String) async throws(StorageError) -> CommitResult? {
             lookUps.withLock { $0 += 1 }
             return try await base.result(ofBatch: id)

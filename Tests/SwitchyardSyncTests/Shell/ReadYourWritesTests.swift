@@ -9,7 +9,7 @@ import Testing
 /// A write that the server takes while an older answer is on its way back.
 @Suite struct ReadYourWritesTests {
     /// Holds back commits until a read has its answer, and the first answer until the commit is acknowledged.
-    private final class CrossingDriver: SyncDriver {
+    private final class CrossingDriver: ForwardingDriver {
         let base = ModelDriver(ModelServer())
         let isAnswered = Mutex(false)
         let receipt = Mutex<WriteReceipt?>(nil)
@@ -19,10 +19,6 @@ import Testing
 
         init(isDatedLater: Bool = false) { self.isDatedLater = isDatedLater }
 
-        var provider: InfrastructureProvider { base.provider }
-        var capabilities: StorageCapabilities { base.capabilities }
-        var traits: SyncDriverTraits { base.traits }
-
         func documents(_ paths: [StoragePath]) async throws(StorageError) -> FetchedDocuments {
             try await cross(base.documents(paths))
         }
@@ -30,8 +26,6 @@ import Testing
         func results(of query: Query) async throws(StorageError) -> FetchedDocuments {
             try await cross(base.results(of: query))
         }
-
-        func openWatch() async throws(StorageError) -> any WatchConnection { try await base.openWatch() }
 
         func commit(_ batch: OutgoingBatch) async throws(StorageError) -> CommitResult {
             do {
@@ -116,11 +110,8 @@ import Testing
     }
 
     /// Speaks as of a time before everything that it has, as a database does while somebody's old transaction is open.
-    private struct LaggingDriver: SyncDriver {
+    private struct LaggingDriver: ForwardingDriver {
         let base: ModelDriver
-        var provider: InfrastructureProvider { base.provider }
-        var capabilities: StorageCapabilities { base.capabilities }
-        var traits: SyncDriverTraits { base.traits }
 
         func documents(_ paths: [StoragePath]) async throws(StorageError) -> FetchedDocuments {
             var answer = try await base.documents(paths)
@@ -128,15 +119,8 @@ import Testing
             return answer
         }
 
-        func results(of query: Query) async throws(StorageError) -> FetchedDocuments {
-            try await base.results(of: query)
-        }
-
         func openWatch() async throws(StorageError) -> any WatchConnection {
             throw StorageError(.unavailable, "Nobody tells anything.")
-        }
-        func commit(_ batch: OutgoingBatch) async throws(StorageError) -> CommitResult {
-            try await base.commit(batch)
         }
     }
 

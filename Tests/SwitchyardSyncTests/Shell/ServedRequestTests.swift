@@ -9,13 +9,10 @@ import Testing
 /// The engine serves everybody: what it does goes on after the request that had it done.
 @Suite(.timeLimit(.minutes(2))) struct ServedRequestTests {
     /// Notes for which requests it is called. Commits fail until they are let through.
-    private final class NotingDriver: SyncDriver {
-        private let base: ModelDriver
+    private final class NotingDriver: ForwardingDriver {
+        let base: ModelDriver
         private let noted = Mutex<[ServedRequest?]>([])
         private let isReachable = Atomic(false)
-        var provider: InfrastructureProvider { base.provider }
-        var capabilities: StorageCapabilities { base.capabilities }
-        var traits: SyncDriverTraits { base.traits }
 
         init(_ server: ModelServer) { base = ModelDriver(server) }
 
@@ -23,12 +20,6 @@ import Testing
         func letThrough() { isReachable.store(true, ordering: .relaxed) }
         private func note() { noted.withLock { $0.append(ServedRequest.current) } }
 
-        func documents(_ paths: [StoragePath]) async throws(StorageError) -> FetchedDocuments {
-            try await base.documents(paths)
-        }
-        func results(of query: Query) async throws(StorageError) -> FetchedDocuments {
-            try await base.results(of: query)
-        }
         func openWatch() async throws(StorageError) -> any WatchConnection {
             note()
             return try await base.openWatch()

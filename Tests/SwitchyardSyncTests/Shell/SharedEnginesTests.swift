@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    private struct Driver: SyncDriver {
+    private struct Driver: ForwardingDriver {
         let base: TinyDriver
         let token: String
         let lines: Lines
@@ -70,16 +70,6 @@ import Testing
         var splits = false
         var isForStreams = false
 
-        var provider: InfrastructureProvider { base.provider }
-        var capabilities: StorageCapabilities { base.capabilities }
-        var traits: SyncDriverTraits { base.traits }
-
-        func documents(_ paths: [StoragePath]) async throws(StorageError) -> FetchedDocuments {
-            try await base.documents(paths)
-        }
-        func results(of query: Query) async throws(StorageError) -> FetchedDocuments {
-            try await base.results(of: query)
-        }
         func commit(_ batch: OutgoingBatch) async throws(StorageError) -> CommitResult {
             lines.noteCommit(isForStreams: isForStreams)
             return try await base.commit(batch)

@@ -101,20 +101,10 @@ import Testing
     }
 
     /// Commits wait for a token, as those of real servers do.
-    private struct TokenDriver: SyncDriver {
+    private struct TokenDriver: ForwardingDriver {
         let base: ModelDriver
         let auth: any AuthClient
-        var provider: InfrastructureProvider { base.provider }
-        var capabilities: StorageCapabilities { base.capabilities }
-        var traits: SyncDriverTraits { base.traits }
 
-        func documents(_ paths: [StoragePath]) async throws(StorageError) -> FetchedDocuments {
-            try await base.documents(paths)
-        }
-        func results(of query: Query) async throws(StorageError) -> FetchedDocuments {
-            try await base.results(of: query)
-        }
-        func openWatch() async throws(StorageError) -> any WatchConnection { try await base.openWatch() }
         func commit(_ batch: OutgoingBatch) async throws(StorageError) -> CommitResult {
             do throws(AuthError) { _ = try await auth.accessToken() } catch {
                 throw StorageError(.shutDown, error.message, isRetryable: false, underlying: error)

@@ -150,6 +150,18 @@ import Testing
         await backend.shutDown()
     }
 
+    @Test func `Observers hear of the network only what the app has said`() async throws {
+        let log = EventLog()
+        let backend = try await InfrastructureFactory(MockSide<EastSide>(), west).make(
+            InfrastructureSelection(default: "east"), in: InfrastructureSurroundings(clock: clock, observer: log))
+        try await backend.storage.disableNetwork()
+        try await backend.use("west", for: .storage)
+        try await backend.use("west", for: .auth)
+        try await backend.storage.enableNetwork()
+        #expect(log.calls.filter { $0.contains("network") } == ["storage: disable network", "storage: enable network"])
+        await backend.shutDown()
+    }
+
     @Test func `A storage that cannot do without the network is refused while it is switched off`() async throws {
         var west = west
         west.isOffline = false

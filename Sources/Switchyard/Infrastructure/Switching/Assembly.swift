@@ -155,7 +155,9 @@ actor Assembly {
         changes += 1
         let change = changes
         for slot in slots.all { slot.replace(plan, in: change) }
-        if wasOff || !slots.storageNetwork.isOn { await slots.storageNetwork.apply(to: slots.storage.board.present) }
+        if wasOff || !slots.storageNetwork.isOn, let storage = chosenStorage(of: plan) {
+            await slots.storageNetwork.apply(to: storage)
+        }
         let left = await slots.leftWrites(with: change, plan.surroundings)
         let draining = Task { [weak self, slots, surroundings = plan.surroundings] in
             let drained = await slots.finish(change, surroundings)
@@ -189,9 +191,7 @@ actor Assembly {
                 // The first auth client is needed while the others are made.
                 if present == nil { slot.replace(plan, in: 0) }
             }
-            if let storage = slots.storage.next(of: plan.providers(for: .storage).first, plan) {
-                try await slots.storageNetwork.prepare(storage)
-            }
+            if let storage = chosenStorage(of: plan) { try await slots.storageNetwork.prepare(storage) }
         } catch {
             for slot in slots.all.reversed() {
                 await slot.discard()
@@ -199,6 +199,11 @@ actor Assembly {
             }
             throw error
         }
+    }
+
+    /// The storage itself, without layers: what a switch does to it is no call of the app's, and observers hear nothing of it.
+    private func chosenStorage(of plan: Plan) -> (any StorageClient)? {
+        plan.selection.provider(for: .storage).flatMap { slots.storage.open[$0] }
     }
 
     func shutDown() async {

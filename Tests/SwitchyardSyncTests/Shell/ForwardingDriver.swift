@@ -1,0 +1,27 @@
+import Switchyard
+import SwitchyardSync
+
+/// A driver that leaves to another one what it does not do itself.
+protocol ForwardingDriver: SyncDriver {
+    associatedtype Base: SyncDriver
+    var base: Base { get }
+}
+
+extension ForwardingDriver {
+    var provider: InfrastructureProvider { base.provider }
+    var capabilities: StorageCapabilities { base.capabilities }
+    var traits: SyncDriverTraits { base.traits }
+
+    func documents(_ paths: [StoragePath]) async throws(StorageError) -> FetchedDocuments {
+        try await base.documents(paths)
+    }
+
+    func results(of query: Query) async throws(StorageError) -> FetchedDocuments { try await base.results(of: query) }
+    func openWatch() async throws(StorageError) -> any WatchConnection { try await base.openWatch() }
+
+    func commit(_ batch: OutgoingBatch) async throws(StorageError) -> CommitResult { try await base.commit(batch) }
+
+    func result(ofBatch id: String) async throws(StorageError) -> CommitResult? {
+        try await base.result(ofBatch: id)
+    }
+}
