@@ -1,6 +1,7 @@
 /// The SQL that prepares a database for documents.
 public enum DocumentSchema {
-    /// Increases with each change, so that a client knows whether the functions it calls exist.
+    /// Increases when clients begin to need what older functions lack, so that they know whether it exists. Functions that
+    /// answer the same in less time keep the version; run ``sql`` again to get them.
     public static let version = 9
     /// The version of the oldest clients that these functions support.
     package static let serves = 1

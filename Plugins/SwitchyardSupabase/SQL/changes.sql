@@ -2,10 +2,11 @@
 
 -- Where a listener is: the database's epoch, and the oldest transaction that had not ended. All before it were seen. Where
 -- the epoch is none any more, the place is none to go on from.
-create or replace function switchyard.token() returns text
+drop function if exists switchyard.token();
+create or replace function switchyard.token(is_at_home boolean) returns text
 language plpgsql stable security definer set search_path = '' as $$
 begin
-  if switchyard.is_at_home() is not true then return 'moved:0'; end if;
+  if is_at_home is not true then return 'moved:0'; end if;
   return (select s.epoch::text || ':' || pg_snapshot_xmin(pg_current_snapshot())::text::bigint + s.lead
           from switchyard.settings s);
 end $$;
@@ -39,10 +40,10 @@ declare
   count_ bigint;
 begin
   if target ? 'documents' then
-    execute format('select jsonb_agg(switchyard.document_json(d, null)) from switchyard.documents d
-                    where d.path = any ($1) and %s', access) into found_ using switchyard.strings(target -> 'documents');
-    execute format('select jsonb_object_agg(d.path, switchyard.time_text(d.deleted_at)) from switchyard.deletions d
-                    where d.path = any ($1) and %s', access_gone) into gone using switchyard.strings(target -> 'documents');
+    execute format('select jsonb_agg(%s) from switchyard.documents d where d.path = any ($1) and %s',
+                   switchyard.document_sql(), access) into found_ using switchyard.strings(target -> 'documents');
+    execute format('select jsonb_object_agg(d.path, %s) from switchyard.deletions d where d.path = any ($1) and %s',
+                   switchyard.time_sql('d.deleted_at'), access_gone) into gone using switchyard.strings(target -> 'documents');
     return result || jsonb_build_object('reset', true, 'documents', coalesce(found_, '[]'), 'gone', coalesce(gone, '{}'));
   end if;
 
@@ -50,23 +51,23 @@ begin
     since := null;
   end if;
   if since is null or query ? 'first' or query ? 'last' or query ? 'offset' then
-    execute format('select jsonb_agg(switchyard.document_json(row(d.*)::switchyard.documents, null)) from (%s) d',
+    execute format('select jsonb_agg(%s) from (%s) d', switchyard.document_sql(),
                    switchyard.query_sql(query, access)) into found_;
     return result || jsonb_build_object('reset', true, 'documents', coalesce(found_, '[]'));
   end if;
 
   select * into part from switchyard.parts(query);
-  execute format('select jsonb_agg(switchyard.document_json(d, null)) filter (where %1$s),
+  execute format('select jsonb_agg(%4$s) filter (where %1$s),
                          jsonb_agg(d.path) filter (where (%1$s) is not true)
                   from switchyard.documents d where %2$s and d.version >= $1 and %3$s',
-                 part.conditions, switchyard.source_sql(query), access) into found_, gone using since;
+                 part.conditions, part.source, access, switchyard.document_sql()) into found_, gone using since;
   result := result || jsonb_build_object('documents', coalesce(found_, '[]'), 'left', coalesce(gone, '[]'));
-  execute format('select jsonb_agg(jsonb_build_array(d.path, switchyard.time_text(d.deleted_at)))
+  execute format('select jsonb_agg(jsonb_build_array(d.path, %s))
                   from switchyard.deletions d where %s and d.version >= $1 and %s',
-                 switchyard.source_sql(query), access_gone) into gone using since;
+                 switchyard.time_sql('d.deleted_at'), part.source, access_gone) into gone using since;
   result := result || jsonb_build_object('deleted', coalesce(gone, '[]'));
   if target ->> 'count' = 'true' then
-    execute format('select count(*) from switchyard.documents d where %s and %s', access, part.conditions) into count_;
+    execute format('select count(*) from switchyard.documents d where %s and %s and %s', access, part.source, part.conditions) into count_;
     result := result || jsonb_build_object('count', count_);
   end if;
   return result;
@@ -95,7 +96,7 @@ begin
   end loop;
   select max((d ->> 'updated')::timestamptz) into newest
     from jsonb_array_elements(answers) a, jsonb_array_elements(coalesce(a -> 'documents', '[]')) d;
-  return jsonb_build_object('token', switchyard.token(), 'targets', answers, 'settled', switchyard.is_settled(),
+  return jsonb_build_object('token', switchyard.token(is_home), 'targets', answers, 'settled', switchyard.is_settled(),
                             'readTime', switchyard.time_text(switchyard.read_time(newest)));
 end $$;
 

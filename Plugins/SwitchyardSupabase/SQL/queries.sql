@@ -161,10 +161,11 @@ end $$;
 
 -- A query: {"in": path} or {"group": name, "under": path}, "filter": …, "orders": [[field, "asc" | "desc"], …] to the
 -- name, "start" and "end": cursors, "offset": n and "first": n, or "last": n. Limits aside, here are its parts.
-create or replace function switchyard.parts(query jsonb, out conditions text, out sorted text, out backwards text)
+drop function if exists switchyard.parts(jsonb);
+create or replace function switchyard.parts(query jsonb, out source text, out conditions text, out sorted text, out backwards text)
 language plpgsql stable set search_path = '' as $$
 declare
-  all_  text[] := array[switchyard.source_sql(query)];
+  all_  text[] := '{}';
   keys  text[] := '{}';
   is_up boolean[] := '{}';
   step  jsonb;
@@ -185,7 +186,8 @@ begin
   end if;
   if query ? 'start' then all_ := all_ || switchyard.cursor_sql(keys, is_up, query -> 'start', true); end if;
   if query ? 'end' then all_ := all_ || switchyard.cursor_sql(keys, is_up, query -> 'end', false); end if;
-  conditions := array_to_string(all_, ' and ');
+  source := switchyard.source_sql(query);
+  conditions := case when all_ = '{}' then 'true' else array_to_string(all_, ' and ') end;
   select string_agg(k || case when up then ' asc' else ' desc' end, ', ' order by n),
          string_agg(k || case when up then ' desc' else ' asc' end, ', ' order by n)
     into sorted, backwards from unnest(keys, is_up) with ordinality as t(k, up, n);
@@ -200,7 +202,7 @@ declare
   skip  bigint := coalesce((query ->> 'offset')::bigint, 0);
 begin
   select * into part from switchyard.parts(query);
-  rows_ := format('select d.* from switchyard.documents d where %s and %s order by ', access, part.conditions);
+  rows_ := format('select d.* from switchyard.documents d where %s and %s and %s order by ', access, part.source, part.conditions);
   if query ? 'last' then
     return rows_ || part.backwards || format(' limit %s', (query ->> 'last')::bigint);
   end if;

@@ -16,12 +16,12 @@ begin
   return result;
 end $$;
 
--- Without a search path of its own, so that a statement takes it in instead of calling it for each row.
-create or replace function switchyard.document_json(d switchyard.documents, fields jsonb) returns jsonb
-language sql stable as $$
-  select jsonb_build_object('path', d.path,
-                            'data', case when fields is null then d.data else switchyard.projected(d.data, fields) end,
-                            'created', switchyard.time_text(d.created_at), 'updated', switchyard.time_text(d.updated_at))
+-- A row of `d` as readers get it, as text for a statement.
+drop function if exists switchyard.document_json(switchyard.documents, jsonb);
+create or replace function switchyard.document_sql(data text default 'd.data') returns text
+language sql immutable parallel safe as $$
+  select format('jsonb_build_object(''path'', d.path, ''data'', %s, ''created'', %s, ''updated'', %s)', data,
+                switchyard.time_sql('d.created_at'), switchyard.time_sql('d.updated_at'))
 $$;
 
 -- The first transaction that a statement beginning now would not know of, however old the caller's statement is.
@@ -88,12 +88,12 @@ declare
   result jsonb;
   gone   jsonb;
 begin
-  execute format('select switchyard.answer(coalesce(jsonb_agg(switchyard.document_json(d, null)), ''[]''), max(d.updated_at))
-                  from switchyard.documents d where d.path = any ($1) and %s', switchyard.readable())
+  execute format('select switchyard.answer(coalesce(jsonb_agg(%s), ''[]''), max(d.updated_at))
+                  from switchyard.documents d where d.path = any ($1) and %s', switchyard.document_sql(), switchyard.readable())
     into result using paths;
   if jsonb_array_length(result -> 'documents') < cardinality(paths) then
-    execute format('select jsonb_object_agg(d.path, switchyard.time_text(d.deleted_at)) from switchyard.deletions d
-                    where d.path = any ($1) and %s', switchyard.readable(true)) into gone using paths;
+    execute format('select jsonb_object_agg(d.path, %s) from switchyard.deletions d where d.path = any ($1) and %s',
+                   switchyard.time_sql('d.deleted_at'), switchyard.readable(true)) into gone using paths;
     if gone is not null then result := result || jsonb_build_object('gone', gone); end if;
   end if;
   return result;
@@ -105,8 +105,9 @@ language plpgsql stable security definer set search_path = '' as $$
 declare
   result jsonb;
 begin
-  execute format('select switchyard.answer(coalesce(jsonb_agg(switchyard.document_json(row(d.*)::switchyard.documents, $1)), ''[]''),
-                                           max(d.updated_at)) from (%s) d',
+  execute format('select switchyard.answer(coalesce(jsonb_agg(%s), ''[]''), max(d.updated_at)) from (%s) d',
+                 case when jsonb_typeof(query -> 'fields') = 'array' then switchyard.document_sql('switchyard.projected(d.data, $1)')
+                      else switchyard.document_sql() end,
                  switchyard.query_sql(query, switchyard.readable())) into result using query -> 'fields';
   return result;
 end $$;

@@ -45,9 +45,10 @@ begin
     when type_ = 'json'::regtype then format('(%s)::jsonb', value_)
     when type_ in ('float4'::regtype, 'float8', 'numeric') then format('switchyard.from_double((%s)::text::float8)', value_)
     when type_ = 'timestamptz'::regtype then
-      format('case when isfinite(%1$s) then jsonb_build_object(''$ts'', switchyard.time_text(%1$s)) end', value_)
+      format('case when isfinite(%1$s) then jsonb_build_object(''$ts'', %2$s) end', value_, switchyard.time_sql(value_))
     when type_ = 'timestamp'::regtype then
-      format('case when isfinite(%1$s) then jsonb_build_object(''$ts'', switchyard.time_text(%1$s at time zone ''UTC'')) end', value_)
+      format('case when isfinite(%1$s) then jsonb_build_object(''$ts'', %2$s) end', value_,
+        switchyard.time_sql('(' || value_ || ' at time zone ''UTC'')'))
     when type_ = 'bytea'::regtype then
       format('case when %1$s is not null then jsonb_build_object(''$bytes'', translate(encode(%1$s, ''base64''), e''\n'', '''')) end', value_)
     when switchyard.element_type(type_) is not null then
@@ -206,9 +207,9 @@ declare
   rows_ text;
 begin
   select * into part from switchyard.parts(query);
-  rows_ := format('select d.* from %s d where %s order by ',
+  rows_ := format('select d.* from %s d where %s and %s order by ',
     switchyard.rows_sql(target -> 'table', target -> 'parents', switchyard.native_sql(target -> 'table', query -> 'filter')),
-    part.conditions);
+    part.source, part.conditions);
   if query ? 'last' then return rows_ || part.backwards || format(' limit %s', (query ->> 'last')::bigint); end if;
   return rows_ || part.sorted || format(' offset %s', coalesce((query ->> 'offset')::bigint, 0))
     || case when query ? 'first' then format(' limit %s', (query ->> 'first')::bigint) else '' end;
@@ -233,9 +234,8 @@ language plpgsql stable set search_path = '' as $$
 declare
   result jsonb;
 begin
-  execute format('select coalesce(jsonb_agg(jsonb_build_object(
-      ''path'', d.path, ''data'', switchyard.projected(d.data, $1), ''created'', switchyard.time_text(d.created_at),
-      ''updated'', switchyard.time_text(d.updated_at), ''version'', d.version)), ''[]'') from (%s) d', rows_)
+  execute format('select coalesce(jsonb_agg(%s || jsonb_build_object(''version'', d.version)), ''[]'') from (%s) d',
+                 switchyard.document_sql('switchyard.projected(d.data, $1)'), rows_)
     into result using fields;
   return result;
 end $$;

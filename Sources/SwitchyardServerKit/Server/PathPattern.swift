@@ -22,28 +22,28 @@ struct PathPattern: Sendable {
             ? .rest(name: String(name.dropLast(3)), suffix: suffix) : .one(name: String(name), suffix: suffix)
     }
 
-    /// The matches of the placeholders in a raw path, or `nil`.
-    func match(_ path: Substring) -> [String: String]? {
-        let parts = path.split(separator: "/", omittingEmptySubsequences: true)
+    /// The matches of the placeholders, or `nil`.
+    func match(_ path: ServerPath) -> [String: String]? {
         var parameters: [String: String] = [:]
         var index = 0
         for segment in segments {
-            guard index < parts.count else { return nil }
+            guard index < path.segments.count else { return nil }
             switch segment {
             case .literal(let text):
-                guard parts[index] == text || Self.decode(parts[index]) == text else { return nil }
+                guard path.decoded[index] == text || path.segments[index] == text else { return nil }
                 index += 1
             case .one(let name, let suffix):
-                guard let value = Self.strip(suffix, from: parts[index]) else { return nil }
-                parameters[name] = Self.decode(value)
+                guard let value = Self.strip(suffix, from: path.segments[index]) else { return nil }
+                parameters[name] = ServerPath.decode(value)
                 index += 1
             case .rest(let name, let suffix):
-                guard let last = parts.last, let end = Self.strip(suffix, from: last) else { return nil }
-                parameters[name] = (parts[index...].dropLast() + [end]).map { Self.decode($0) }.joined(separator: "/")
-                index = parts.count
+                guard let last = path.segments.last, let end = Self.strip(suffix, from: last) else { return nil }
+                let all = path.decoded[index...].dropLast() + [ServerPath.decode(end)]
+                parameters[name] = all.joined(separator: "/")
+                index = path.segments.count
             }
         }
-        return index == parts.count ? parameters : nil
+        return index == path.segments.count ? parameters : nil
     }
 
     /// The part before the suffix, which must not be empty.
@@ -51,6 +51,19 @@ struct PathPattern: Sendable {
         guard text.hasSuffix(suffix), text.utf8.count > suffix.utf8.count else { return nil }
         return text.dropLast(suffix.count)
     }
+}
 
-    private static func decode(_ text: Substring) -> String { PercentCoding.decode(text) ?? String(text) }
+/// The path of a request, taken apart once for all patterns.
+struct ServerPath: Sendable {
+    /// The segments as received.
+    let segments: [Substring]
+    /// A segment that cannot be decoded is kept as received.
+    let decoded: [String]
+
+    init(_ rawPath: Substring) {
+        segments = rawPath.utf8.split(separator: UInt8(ascii: "/")).map { Substring($0) }
+        decoded = segments.map { Self.decode($0) }
+    }
+
+    static func decode(_ text: Substring) -> String { PercentCoding.decode(text) ?? String(text) }
 }

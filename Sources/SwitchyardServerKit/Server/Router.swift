@@ -28,8 +28,9 @@ package struct Router: Sendable {
     /// The answer of the route; 404 if no pattern matches, 405 if only the method differs.
     package func handle(_ request: ServerRequest) async -> ServerResponse {
         var allowed: [String] = []
+        let path = ServerPath(request.rawPath)
         for route in routes {
-            guard let parameters = route.pattern.match(request.rawPath) else { continue }
+            guard let parameters = route.pattern.match(path) else { continue }
             guard route.accepts(request.method) else {
                 if let method = route.method { allowed.append(method.rawValue) }
                 continue

@@ -64,7 +64,7 @@ struct FaultRule {
         let pattern = try reader.string("path").map { PathPattern($0) }
         condition = { request in
             (method == nil || method == request.method)
-                && (pattern.map { $0.match(request.rawPath) != nil } ?? true)
+                && (pattern.map { $0.match(ServerPath(request.rawPath)) != nil } ?? true)
         }
     }
 

@@ -18,9 +18,7 @@ package struct ServerRequest: Sendable {
     package var rawPath: Substring { path(of: head.target) }
 
     /// The decoded path segments; a segment that cannot be decoded is kept as received.
-    package var pathSegments: [String] {
-        rawPath.split(separator: "/", omittingEmptySubsequences: true).map { PercentCoding.decode($0) ?? String($0) }
-    }
+    package var pathSegments: [String] { ServerPath(rawPath).decoded }
 
     package var path: String { PercentCoding.decode(rawPath) ?? String(rawPath) }
 
