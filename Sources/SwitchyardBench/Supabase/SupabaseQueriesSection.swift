@@ -1,7 +1,11 @@
 #if os(Linux)
     import Switchyard
+    import SwitchyardBytes
+    import SwitchyardServerKit
+    import SwitchyardSupabase
 
-    /// Queries over a large document table through the client, including the database but not the cache.
+    /// Queries over a large document table through the client, including the database but not the cache; and the time that the
+    /// database itself takes for them while it has nothing else to do.
     struct SupabaseQueriesSection: BenchSection {
         let name = "queries"
 
@@ -9,23 +13,38 @@
             let site = try SupabaseBenchSite.start(name, bench.settings)
             defer { site.stop() }
             let client = try await site.storage()
+            let database = try await site.database()
             let rounds = bench.settings.count(201, quick: 11)
             let size = Self.sizes(bench.settings)
             await bench.report("documents", Double(size.posts + size.notes), "")
             for (title, query) in try Self.queries(size.posts) {
-                var times: [Double] = []
-                for round in 0..<rounds + 10 {
+                let times = try await Self.times(rounds) {
                     let start = ContinuousClock.now
                     let found = try await client.documents(query, from: .server).documents.count
-                    let seconds = (ContinuousClock.now - start).inSeconds
                     guard found > 0 else { throw BenchFailure("nothing was found: \(title)") }
-                    // Skip the first ones, which plan, connect and fill caches.
-                    if round >= 10 { times.append(seconds) }
+                    return (ContinuousClock.now - start).inSeconds
+                }
+                let alone = PostgresStatement("select bench_time($1)", [query.postgres.text()], isKept: true)
+                let inDatabase = try await Self.times(rounds / 5) {
+                    guard let seconds = try await database.run([alone])[0].text.flatMap(Double.init) else {
+                        throw BenchFailure("the database did not tell its time")
+                    }
+                    return seconds
                 }
                 await bench.report("\(title), median", Statistics.median(times) * 1e3, "ms", .atMost(5))
                 await bench.report("\(title), p95", Statistics.percentile(times, 0.95) * 1e3, "ms")
+                await bench.report(
+                    "\(title), in the database, median", Statistics.median(inDatabase) * 1e3, "ms", .atMost(1.5))
             }
+            database.close()
             await client.shutDown()
+        }
+
+        /// Skips the first ones, which plan, connect and fill caches.
+        private static func times(_ rounds: Int, _ one: () async throws -> Double) async throws -> [Double] {
+            var times: [Double] = []
+            for _ in 0..<rounds + 10 { times.append(try await one()) }
+            return Array(times.dropFirst(10))
         }
 
         private static func queries(_ posts: Int) throws -> [(String, Query)] {
@@ -72,6 +91,13 @@
                       union all
                       select 'users/u' || n % 4000 || '/notes/n' || n, jsonb_build_object('n', n), 'u' || n % 4000, now(), now()
                       from generate_series(1, \(size.notes)) n;
+                    create function bench_time(query jsonb) returns float8 language plpgsql as $$
+                    declare
+                      start timestamptz := clock_timestamp();
+                    begin
+                      for each in 1 .. 10 loop perform public.switchyard_query(query); end loop;
+                      return extract(epoch from clock_timestamp() - start) / 10;
+                    end $$;
                     select switchyard.create_index('posts', '[[["score"], "asc"]]');
                     vacuum analyze switchyard.documents;
                     """)

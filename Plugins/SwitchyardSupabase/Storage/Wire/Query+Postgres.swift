@@ -1,9 +1,9 @@
-import Switchyard
-import SwitchyardBytes
+package import Switchyard
+package import SwitchyardBytes
 
 /// The format of queries for the query functions.
 extension Query {
-    var postgres: JSON {
+    package var postgres: JSON {
         var object: JSONObject = [:]
         switch source {
         case .collection(let path): object["in"] = .string(path.rawValue)
