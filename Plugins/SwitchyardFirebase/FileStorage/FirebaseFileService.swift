@@ -59,7 +59,8 @@ struct FirebaseFileService: Sendable {
                 throw FileStorageError(error)
             }
             if answer.head.isSuccess { return answer }
-            let failure = FileStorageError(firebase: await answer.whole(), about: subject, now: now())
+            let failure = FileStorageError(
+                firebase: await answer.whole(), about: subject, in: bucket, now: now())
             guard answer.head.status == 401, let proof, refused == nil, tokens.canRefresh else { throw failure }
             refused = proof
         }

@@ -28,10 +28,10 @@ extension FileStorageError {
         case object, bucket, session
     }
 
-    init(firebase response: HTTPResponse, about subject: FirebaseSubject, now: Timestamp) {
+    init(firebase response: HTTPResponse, about subject: FirebaseSubject, in bucket: String, now: Timestamp) {
         let failure = FirebaseFileFailure(response)
         let missingBucket =
-            "The bucket does not exist. The Firebase console shows its name under Storage; check bucket in Firebase's "
+            "The bucket “\(bucket)” does not exist. The Firebase console shows its name under Storage; check bucket in Firebase's "
             + "configuration."
         let (code, message): (Code, String) =
             switch (response.status, subject) {

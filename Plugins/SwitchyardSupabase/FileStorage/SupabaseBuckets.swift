@@ -58,6 +58,12 @@ struct SupabaseBuckets: Sendable {
         InfrastructureError(.invalidConfiguration, "Supabase's settings are wrong: \(what).")
     }
 
+    /// The buckets as the subject of a sentence.
+    var subject: String {
+        let names = ([main?.bucket].compactMap { $0 } + folders.map(\.bucket.name)).map { "“\($0)”" }
+        return names.count == 1 ? "The bucket \(names[0])" : "One of the buckets \(names.joined(separator: ", "))"
+    }
+
     var isEmpty: Bool { main == nil && folders.isEmpty }
     var hasPublic: Bool { main?.isPublic == true || folders.contains { $0.bucket.isPublic } }
 

@@ -49,7 +49,7 @@ struct SupabaseFileService: Sendable {
             }
             if answer.head.isSuccess { return answer }
             let response = await answer.whole()
-            let failure = FileStorageError(supabase: response, isSession: isSession, now: now())
+            let failure = FileStorageError(supabase: response, isSession: isSession, in: buckets, now: now())
             if let proof, proof.user == nil, failure.code == .unauthenticated {
                 throw FileStorageError(
                     .unauthenticated, FileStorageError.refusedKey, isRetryable: false, underlying: failure.underlying)

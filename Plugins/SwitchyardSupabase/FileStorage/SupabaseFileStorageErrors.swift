@@ -41,10 +41,10 @@ struct SupabaseFileFailure: Error, CustomStringConvertible {
 
 /// Maps the failures of Supabase's storage to the portable codes.
 extension FileStorageError {
-    init(supabase response: HTTPResponse, isSession: Bool = false, now: Timestamp) {
+    init(supabase response: HTTPResponse, isSession: Bool = false, in buckets: SupabaseBuckets, now: Timestamp) {
         let failure = SupabaseFileFailure(response)
         let (code, message) =
-            Self.byName(failure) ?? (isSession ? Self.bySession(failure) : nil) ?? Self.byStatus(failure)
+            Self.byName(failure, buckets) ?? (isSession ? Self.bySession(failure) : nil) ?? Self.byStatus(failure)
         let wait = response.headers["Retry-After"].flatMap { RetryAfter.delay($0, now: now.seconds) }
         let isAborted = ["ResourceReferenced", "TransactionError"].contains(failure.code)
         self.init(code, message, isRetryable: isAborted ? true : nil, retryAfter: wait, underlying: failure)
@@ -56,16 +56,17 @@ extension FileStorageError {
     private static let missingPolicy =
         "The bucket's policies do not allow it. A new bucket lets nobody in: add policies to storage.objects. A local Supabase "
         + "that is started with --bucket NAME has the usual ones."
-    private static let missingBucket =
-        "The bucket does not exist, or the policies hide it. Make it in the dashboard under Storage, or start a local Supabase "
-        + "with --bucket NAME, or correct the bucket's name in the configuration."
+    private static func missing(_ buckets: SupabaseBuckets) -> String {
+        "\(buckets.subject) does not exist, or the policies hide it. Make it in the dashboard under Storage, or start a local "
+            + "Supabase with --bucket NAME, or correct the name in the configuration."
+    }
 
-    private static func byName(_ failure: SupabaseFileFailure) -> (Code, String)? {
+    private static func byName(_ failure: SupabaseFileFailure, _ buckets: SupabaseBuckets) -> (Code, String)? {
         switch failure.code {
         case "NoSuchKey", "not_found": (.notFound, "The file does not exist, or the rules hide it.")
-        case "NoSuchBucket", "Bucket not found": (.notFound, Self.missingBucket)
+        case "NoSuchBucket", "Bucket not found": (.notFound, Self.missing(buckets))
         // Resumable uploads report this as plain text.
-        case _ where failure.text.hasPrefix("Bucket not found"): (.notFound, Self.missingBucket)
+        case _ where failure.text.hasPrefix("Bucket not found"): (.notFound, Self.missing(buckets))
         case "NoSuchUpload", "InvalidUploadId":
             (.uploadExpired, "The server no longer knows the upload. Start it again.")
         case "InvalidSignature", "SignatureDoesNotMatch", "InvalidUploadSignature":

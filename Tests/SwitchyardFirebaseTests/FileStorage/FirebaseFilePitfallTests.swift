@@ -179,7 +179,7 @@ import Testing
     ) {
         let response = HTTPResponse(status: status, headers: ["Retry-After": "7"], body: Array(body.utf8))
         let error = FileStorageError(
-            firebase: response, about: .object, now: Timestamp(clampingSeconds: 0, nanoseconds: 0))
+            firebase: response, about: .object, in: "photos", now: Timestamp(clampingSeconds: 0, nanoseconds: 0))
         #expect(error.code.rawValue == code)
         #expect(error.isRetryable == isRetryable)
         #expect(error.retryAfter == .seconds(7))
@@ -189,7 +189,7 @@ import Testing
     @Test func `A forgotten session is something else than a missing file`() {
         for status in [404, 410] {
             let error = FileStorageError(
-                firebase: HTTPResponse(status: status), about: .session,
+                firebase: HTTPResponse(status: status), about: .session, in: "photos",
                 now: Timestamp(clampingSeconds: 0, nanoseconds: 0))
             #expect(error.code == .uploadExpired)
         }
@@ -202,7 +202,7 @@ import Testing
         func error(_ headers: HTTPHeaders) -> FileStorageError {
             FileStorageError(
                 firebase: HTTPResponse(status: status, headers: headers, body: Array("\n<html>Hello</html>".utf8)),
-                about: subject, now: Timestamp(clampingSeconds: 0, nanoseconds: 0))
+                about: subject, in: "photos", now: Timestamp(clampingSeconds: 0, nanoseconds: 0))
         }
         #expect(error([:]).code == .unavailable && error([:]).isRetryable)
         // The upload server's own page carries its name.

@@ -235,7 +235,8 @@ import Testing
         }
         #expect(error?.code == .notFound)
         #expect(error?.message.contains("“a.bin”") == true)
-        #expect(error?.message.contains("The bucket does not exist. The Firebase console shows its name") == true)
+        #expect(
+            error?.message.contains("The bucket “photos” does not exist. The Firebase console shows its name") == true)
         try await site.end()
     }
 

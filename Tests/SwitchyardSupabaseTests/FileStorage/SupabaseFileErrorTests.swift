@@ -13,6 +13,7 @@ import Testing
     ) -> FileStorageError {
         FileStorageError(
             supabase: HTTPResponse(status: status, headers: headers, body: Array(body.utf8)), isSession: isSession,
+            in: SupabaseBuckets(main: "photos"),
             now: Timestamp(clampingSeconds: 0, nanoseconds: 0))
     }
 

@@ -56,7 +56,7 @@ import Testing
     ])
     func `What is meant counts, wherever it stands`(_ status: Int, _ body: String, _ code: String) {
         let error = FileStorageError(
-            supabase: HTTPResponse(status: status, body: Array(body.utf8)),
+            supabase: HTTPResponse(status: status, body: Array(body.utf8)), in: SupabaseBuckets(main: "photos"),
             now: Timestamp(clampingSeconds: 0, nanoseconds: 0))
         #expect(error.code.rawValue == code)
     }

@@ -168,7 +168,7 @@ import Testing
         }
         #expect(error?.code == .notFound)
         #expect(error?.message.contains("“a.bin”") == true)
-        #expect(error?.message.contains("The bucket does not exist") == true)
+        #expect(error?.message.contains("The bucket “photos” does not exist") == true)
         #expect(error?.message.contains("dashboard") == true)
         try await site.end()
     }
