@@ -10,7 +10,7 @@ struct LiveQuerySection: BenchSection {
         let count = bench.settings.count(10_000, quick: 1000)
         let folder = SyncSample.temporaryFolder()
         defer { try? FileManager.default.removeItem(at: folder) }
-        try await first(bench, count, "in memory", .atMost(150)) { MemoryStore() }
+        try await first(bench, count, "in memory", .atMost(75)) { MemoryStore() }
         try await first(bench, count, "over SQLite", nil) {
             try SQLiteStore(folder: folder.appendingPathComponent(UUID().uuidString))
         }
@@ -71,6 +71,6 @@ struct LiveQuerySection: BenchSection {
         let large = bench.settings.count(100_000, quick: 10_000)
         let few = try changeTime(among: 1000, changes: changes, MemoryStore())
         let many = try changeTime(among: large, changes: changes, MemoryStore())
-        await bench.report("one changed document of \(large) ÷ one of 1000", many / few, "×", .atMost(5))
+        await bench.report("one changed document of \(large) ÷ one of 1000", many / few, "×", .atMost(2))
     }
 }

@@ -28,12 +28,18 @@ struct ReferenceSet {
 
     func contains(_ path: StoragePath) -> Bool { counts[path] != nil }
 
-    /// - Returns: Whether it was new.
+    /// - Returns: The new ones.
     @discardableResult
-    mutating func add(_ path: StoragePath, by owner: Int) -> Bool {
-        guard pathsByOwner[owner, default: []].insert(path).inserted else { return false }
-        counts[path, default: 0] += 1
-        return true
+    mutating func add(_ paths: [StoragePath], by owner: Int) -> [StoragePath] {
+        guard !paths.isEmpty else { return [] }
+        // Taken out and put back, so that the owner is looked up once.
+        var own = pathsByOwner.removeValue(forKey: owner) ?? []
+        own.reserveCapacity(own.count + paths.count)
+        counts.reserveCapacity(counts.count + paths.count)
+        let new = paths.filter { own.insert($0).inserted }
+        for path in new { counts[path, default: 0] += 1 }
+        pathsByOwner[owner] = own
+        return new
     }
 
     /// - Returns: Whether there was such a reference.
@@ -62,8 +68,8 @@ final class PinnedDocuments {
 
     func contains(_ path: StoragePath) -> Bool { references.contains(path) }
 
-    func add(_ path: StoragePath, by owner: Int) {
-        if references.add(path, by: owner) { journal.append((path, owner, true)) }
+    func add(_ paths: [StoragePath], by owner: Int) {
+        for path in references.add(paths, by: owner) { journal.append((path, owner, true)) }
     }
 
     func remove(_ path: StoragePath, by owner: Int) {
@@ -84,7 +90,7 @@ final class PinnedDocuments {
             if change.wasAdded {
                 references.remove(change.path, by: change.owner)
             } else {
-                references.add(change.path, by: change.owner)
+                references.add([change.path], by: change.owner)
             }
         }
         journal = []

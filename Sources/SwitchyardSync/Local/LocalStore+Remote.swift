@@ -32,12 +32,14 @@ extension LocalStore {
                 }
             }
             let holding = event.targetChanges.filter { transaction.active[$0.key] != nil }.values
-            for path in event.documents.keys
-            where !holding.contains(where: { $0.added.contains(path) || $0.modified.contains(path) }) {
+            // What a target gained or kept is among the documents, so one that has as many has all of them.
+            let hasAll = holding.contains { $0.added.count + $0.modified.count == event.documents.count }
+            for path in event.documents.lazy.map(\.path)
+            where !hasAll && !holding.contains(where: { $0.added.contains(path) || $0.modified.contains(path) }) {
                 // It was looked up because it was in limbo, or it is deleted.
                 try transaction.noteUse(of: path)
             }
-            let changes = try transaction.accept(Array(event.documents.values))
+            let changes = try transaction.accept(event.documents)
             if event.version != .never { transaction.globals.lastSnapshotVersion = event.version }
             return changes
         }

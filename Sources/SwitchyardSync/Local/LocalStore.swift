@@ -115,7 +115,7 @@ final class LocalStore {
         of target: Int, added: [StoragePath], removed: [StoragePath], isSynced: Bool
     ) throws(StorageError) {
         try perform(.notifyViews) { transaction throws(StorageError) in
-            for path in added { transaction.pins.add(path, by: target) }
+            transaction.pins.add(added, by: target)
             for path in removed {
                 transaction.pins.remove(path, by: target)
                 try transaction.noteUse(of: path)

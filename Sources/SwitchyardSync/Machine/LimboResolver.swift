@@ -12,7 +12,7 @@ struct LimboResolver {
     private var lastID = -1
 
     mutating func add(_ path: StoragePath, by target: Int) {
-        references.add(path, by: target)
+        references.add([path], by: target)
         if active[path] == nil, !waiting.contains(path) { waiting.append(path) }
     }
 

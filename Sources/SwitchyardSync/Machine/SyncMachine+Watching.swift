@@ -197,7 +197,7 @@ extension SyncMachine: TargetLookup {
         if let path = limbo.paths[id] {
             // It cannot be looked up, so its existence cannot be confirmed.
             var event = RemoteEvent(version: .never)
-            event.documents[path] = .missing(path, version: .never)
+            event.documents = [.missing(path, version: .never)]
             do throws(StorageError) { try apply(event) } catch { return waitForStore() }
             listening[id] = nil
             aggregator.forget(id)

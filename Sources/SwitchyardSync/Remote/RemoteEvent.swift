@@ -7,7 +7,8 @@ struct RemoteEvent {
     var targetChanges: [Int: TargetChange] = [:]
     /// Targets whose confirmed documents are no longer valid, and the purpose with which they are requested again.
     var mismatches: [Int: TargetRequest.Purpose] = [:]
-    var documents: [StoragePath: CachedDocument] = [:]
+    /// Each once.
+    var documents: [CachedDocument] = []
 }
 
 /// What changed for one target.

@@ -68,6 +68,7 @@ final class TargetState {
 
     func takeChanges() -> TargetChange {
         var result = TargetChange(resumeToken: resumeToken, isCurrent: isCurrent)
+        result.added.reserveCapacity(changes.values.count { $0 == .added })
         for (path, change) in changes {
             switch change {
             case .added: result.added.insert(path)
@@ -77,6 +78,34 @@ final class TargetState {
         }
         discardChanges()
         return result
+    }
+}
+
+/// The documents received between two snapshots, each once.
+struct ReceivedDocuments {
+    private var all: [ReceivedDocument] = []
+    private var places: [StoragePath: Int] = [:]
+
+    subscript(path: StoragePath) -> ReceivedDocument? { places[path].map { all[$0] } }
+
+    mutating func take(_ document: CachedDocument, for id: Int) {
+        func value(_ place: inout Int) -> Int { place }
+        let place = value(&places[document.path, default: all.count])
+        if place == all.count {
+            all.append(ReceivedDocument(document: document, id))
+        } else {
+            all[place].take(document, for: id)
+        }
+    }
+
+    /// In the order in which they arrived first; none are left.
+    mutating func takeAll(readAt time: Timestamp) -> [CachedDocument] {
+        defer { self = ReceivedDocuments() }
+        return all.map {
+            var document = $0.document
+            document.readTime = time
+            return document
+        }
     }
 }
 

@@ -18,7 +18,7 @@ protocol TargetLookup {
 /// that target and are ignored.
 struct WatchAggregator {
     private var states: [Int: TargetState] = [:]
-    private var received: [StoragePath: ReceivedDocument] = [:]
+    private var received = ReceivedDocuments()
     private var mismatches: [Int: TargetRequest.Purpose] = [:]
 
     /// A request to add or remove a target was sent.
@@ -92,14 +92,9 @@ struct WatchAggregator {
             }
             if state.hasChanges { event.targetChanges[id] = state.takeChanges() }
         }
-        event.documents = received.mapValues {
-            var document = $0.document
-            document.readTime = version
-            return document
-        }
+        event.documents = received.takeAll(readAt: version)
         event.mismatches = mismatches.filter { active($0.key, targets) != nil }
         for state in states.values { state.endWindow() }
-        received = [:]
         mismatches = [:]
         return event
     }
@@ -126,7 +121,7 @@ struct WatchAggregator {
     private mutating func add(_ document: CachedDocument, to id: Int, _ targets: some TargetLookup) {
         guard let state = active(id, targets) else { return }
         state.note(document.path, state.confirmed(targets).contains(document.path) ? .modified : .added)
-        keep(document, for: id)
+        received.take(document, for: id)
     }
 
     /// - Parameter document: Its current state, if known.
@@ -136,11 +131,7 @@ struct WatchAggregator {
         guard let state = active(id, targets) else { return }
         // A document that came and went between two snapshots does not appear at all.
         state.note(path, state.confirmed(targets).contains(path) ? .removed : nil)
-        if let document { keep(document, for: id) }
-    }
-
-    private mutating func keep(_ document: CachedDocument, for id: Int) {
-        received[document.path, default: ReceivedDocument(document: document, id)].take(document, for: id)
+        if let document { received.take(document, for: id) }
     }
 
     /// - Returns: The state with which the target starts over.

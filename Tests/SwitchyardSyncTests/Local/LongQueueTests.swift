@@ -18,7 +18,7 @@ import Testing
 
     private func tell(_ local: LocalStore, _ data: DocumentData?, at version: Timestamp) throws {
         let document = data.map { CachedDocument.found(path, $0, version: version) } ?? .missing(path, version: version)
-        _ = try local.apply(RemoteEvent(version: version, documents: [path: document]))
+        _ = try local.apply(RemoteEvent(version: version, documents: [document]))
     }
 
     private func increment(_ field: FieldPath, by amount: Int64 = 1) -> DocumentWrite {

@@ -9,8 +9,8 @@ extension MemoryRows {
         in source: Query.Source, readAfter version: Timestamp?, screen: DocumentScreen?,
         _ body: (CachedDocument) throws(StorageError) -> Void
     ) throws(StorageError) {
-        for collection in collections(in: source) {
-            for path in pathsByCollection[collection] ?? [] {
+        for collection in paths(in: source) {
+            for path in collections[collection]?.paths ?? [] {
                 guard let document = documents[path] else { continue }
                 if let version, document.readTime <= version { continue }
                 if let screen, !screen.admits(document) { continue }
@@ -19,11 +19,10 @@ extension MemoryRows {
         }
     }
 
-    func collections(in source: Query.Source) -> [CollectionPath] {
+    private func paths(in source: Query.Source) -> [CollectionPath] {
         switch source {
         case .collection(let path): [path]
-        case .group(let id, let ancestor):
-            pathsByCollection.keys.filter { $0.isInGroup(id, under: ancestor) }
+        case .group(let id, let ancestor): collections.keys.filter { $0.isInGroup(id, under: ancestor) }
         }
     }
 
@@ -42,22 +41,32 @@ extension MemoryRows {
         documents[path] = document
         documentBytes += (document?.storedBytes ?? 0) - (old?.storedBytes ?? 0)
         if old == nil {
-            pathsByCollection[collection(of: path), default: []].insert(path)
+            collection(of: path).paths.insert(path)
         } else if document == nil {
-            let collection = path.collection
-            pathsByCollection[collection]?.remove(path)
-            if pathsByCollection[collection]?.isEmpty == true { pathsByCollection[collection] = nil }
+            let collection = collection(of: path)
+            collection.paths.remove(path)
+            if collection.paths.isEmpty {
+                collections[collection.path] = nil
+                lastCollection = nil
+            }
         }
     }
-}
 
-extension MemoryRows {
-    private func collection(of path: StoragePath) -> CollectionPath {
-        if let lastCollection, path.isDirectly(in: lastCollection) { return lastCollection }
-        let collection = path.collection
+    private func collection(of path: StoragePath) -> MemoryCollection {
+        if let lastCollection, path.isDirectly(in: lastCollection.path) { return lastCollection }
+        let collection = collections[path.collection] ?? MemoryCollection(path.collection)
+        collections[collection.path] = collection
         lastCollection = collection
         return collection
     }
+}
+
+/// The documents of one collection.
+final class MemoryCollection {
+    let path: CollectionPath
+    var paths: Set<StoragePath> = []
+
+    init(_ path: CollectionPath) { self.path = path }
 }
 
 extension CollectionPath {

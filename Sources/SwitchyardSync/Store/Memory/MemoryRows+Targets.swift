@@ -30,13 +30,17 @@ extension MemoryRows {
 
     func addConfirmed(_ paths: some Collection<StoragePath>, to target: Int) {
         guard !paths.isEmpty else { return }
-        var added: [StoragePath] = []
-        added.reserveCapacity(paths.count)
-        confirmed[target, default: []].reserveCapacity(confirmed[target, default: []].count + paths.count)
-        for path in paths where confirmed[target, default: []].insert(path).inserted {
-            confirmations[path, default: 0] += 1
-            added.append(path)
+        var added = Array(paths)
+        var keys = confirmed.removeValue(forKey: target) ?? []
+        if keys.isEmpty, let all = paths as? Set<StoragePath> {
+            keys = all
+        } else {
+            keys.reserveCapacity(keys.count + added.count)
+            added = added.filter { keys.insert($0).inserted }
         }
+        confirmed[target] = keys
+        confirmations.reserveCapacity(confirmations.count + added.count)
+        for path in added { confirmations[path, default: 0] += 1 }
         if !added.isEmpty { undo { [unowned self] in removeConfirmed(added, from: target) } }
     }
 

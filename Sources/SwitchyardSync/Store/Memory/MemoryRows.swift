@@ -9,9 +9,9 @@ final class MemoryRows: StoreRows {
     /// The number of targets that have confirmed a document.
     var confirmations: [StoragePath: Int] = [:]
     var documents: [StoragePath: CachedDocument] = [:]
-    var pathsByCollection: [CollectionPath: Set<StoragePath>] = [:]
+    var collections: [CollectionPath: MemoryCollection] = [:]
     /// The collection of the last document put: the next one is likely in it too.
-    var lastCollection: CollectionPath?
+    var lastCollection: MemoryCollection?
     var documentBytes: Int64 = 0
     var sequenceNumbers: [StoragePath: Int64] = [:]
     var queues: [QueueOwner: MemoryQueue] = [:]
