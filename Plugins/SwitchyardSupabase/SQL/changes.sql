@@ -56,7 +56,7 @@ begin
     return result || jsonb_build_object('reset', true, 'documents', coalesce(found_, '[]'));
   end if;
 
-  select * into part from switchyard.parts(query);
+  select * into part from switchyard.clauses(query);
   execute format('select jsonb_agg(%4$s) filter (where %1$s),
                          jsonb_agg(d.path) filter (where (%1$s) is not true)
                   from switchyard.documents d where %2$s and d.version >= $1 and %3$s',
@@ -67,7 +67,8 @@ begin
                  switchyard.time_sql('d.deleted_at'), part.source, access_gone) into gone using since;
   result := result || jsonb_build_object('deleted', coalesce(gone, '[]'));
   if target ->> 'count' = 'true' then
-    execute format('select count(*) from switchyard.documents d where %s and %s and %s', access, part.source, part.conditions) into count_;
+    execute format('select count(*) from switchyard.documents d where %s and %s and %s', access, part.source, part.conditions)
+      into count_;
     result := result || jsonb_build_object('count', count_);
   end if;
   return result;

@@ -160,9 +160,9 @@ begin
 end $$;
 
 -- A query: {"in": path} or {"group": name, "under": path}, "filter": …, "orders": [[field, "asc" | "desc"], …] to the
--- name, "start" and "end": cursors, "offset": n and "first": n, or "last": n. Limits aside, here are its parts.
+-- name, "start" and "end": cursors, "offset": n and "first": n, or "last": n. Limits aside, these are its clauses.
 drop function if exists switchyard.parts(jsonb);
-create or replace function switchyard.parts(query jsonb, out source text, out conditions text, out sorted text, out backwards text)
+create or replace function switchyard.clauses(query jsonb, out source text, out conditions text, out sorted text, out backwards text)
 language plpgsql stable set search_path = '' as $$
 declare
   all_  text[] := '{}';
@@ -201,7 +201,7 @@ declare
   rows_ text;
   skip  bigint := coalesce((query ->> 'offset')::bigint, 0);
 begin
-  select * into part from switchyard.parts(query);
+  select * into part from switchyard.clauses(query);
   rows_ := format('select d.* from switchyard.documents d where %s and %s and %s order by ', access, part.source, part.conditions);
   if query ? 'last' then
     return rows_ || part.backwards || format(' limit %s', (query ->> 'last')::bigint);

@@ -206,7 +206,7 @@ declare
   part  record;
   rows_ text;
 begin
-  select * into part from switchyard.parts(query);
+  select * into part from switchyard.clauses(query);
   rows_ := format('select d.* from %s d where %s and %s order by ',
     switchyard.rows_sql(target -> 'table', target -> 'parents', switchyard.native_sql(target -> 'table', query -> 'filter')),
     part.source, part.conditions);
