@@ -19,13 +19,18 @@ struct JSONBuilder: JSONVisitor, ~Copyable {
     /// For large objects only, by depth.
     private var knownKeys: [Int: KnownKeys] = [:]
 
-    init(duplicateKeys: JSONParsingOptions.DuplicateKeys) {
+    /// - Parameter cache: Taken until `finish` gives it back.
+    init(duplicateKeys: JSONParsingOptions.DuplicateKeys, _ cache: inout KeyCache) {
         self.duplicateKeys = duplicateKeys
         enclosing.reserveCapacity(16)
+        swap(&self.cache, &cache)
     }
 
     /// The value, after a walk that did not throw.
-    consuming func finish() -> JSON { values.last }
+    consuming func finish(_ cache: inout KeyCache) -> JSON {
+        swap(&self.cache, &cache)
+        return values.last
+    }
 
     @inline(__always)
     private mutating func deliver(_ value: consuming JSON) {

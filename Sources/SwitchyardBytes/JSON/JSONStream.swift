@@ -36,6 +36,7 @@ package struct JSONStream: Sendable {
     private var position = 0
     private var place: Place
     private var scan = JSONValueScan()
+    private var cache = KeyCache()
     private var isFinished = false
     private var failure: JSONError?
 
@@ -73,7 +74,7 @@ package struct JSONStream: Sendable {
         let isFollowed = range.upperBound < buffer.count
         do throws(JSONError) {
             return try buffer.withUnsafeBufferPointer { (bytes) throws(JSONError) in
-                try JSON(UnsafeBufferPointer(rebasing: bytes[range]), options)
+                try JSON(UnsafeBufferPointer(rebasing: bytes[range]), options, &cache)
             }
         } catch {
             // An unexpected end or start within the value is a wrong byte in the whole text.

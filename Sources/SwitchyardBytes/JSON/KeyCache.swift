@@ -1,12 +1,14 @@
 /// Recently used key strings: the objects of one text usually share their keys, and comparing a few bytes is cheaper than
-/// creating a string, which for a long key also allocates memory.
-struct KeyCache {
-    private var keys = [String](repeating: "", count: Self.size)
+/// creating a string, which for a long key also allocates memory. A stream keeps it from one value to the next.
+struct KeyCache: Sendable {
+    /// Empty before the first key.
+    private var keys: [String] = []
     private static let size = 128
 
     @inline(__always)
     mutating func text(of token: JSONStringToken) -> String {
         guard !token.hasEscapes else { return token.text() }
+        if keys.isEmpty { keys = [String](repeating: "", count: Self.size) }
         let place = token.mixture & (Self.size - 1)
         if token.bytes.holds(keys[place]) { return keys[place] }
         let key = token.text()
