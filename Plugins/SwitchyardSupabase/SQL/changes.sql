@@ -34,6 +34,7 @@ declare
   query  jsonb := target -> 'query';
   since  xid8 := switchyard.since(target ->> 'since', is_at_home);
   part   record;
+  seen   record;
   result jsonb := jsonb_build_object('id', target -> 'id');
   found_ jsonb;
   gone   jsonb;
@@ -52,23 +53,26 @@ begin
   end if;
   if since is null or query ? 'first' or query ? 'last' or query ? 'offset' then
     execute format('select jsonb_agg(%s) from (%s) d', switchyard.document_sql(),
-                   switchyard.query_sql(query, access)) into found_;
+                   switchyard.query_sql(query)) into found_;
     return result || jsonb_build_object('reset', true, 'documents', coalesce(found_, '[]'));
   end if;
 
-  select * into part from switchyard.clauses(query);
+  -- What the caller may not see is not among these rows; its conditions are asked of the others only.
+  select * into part from switchyard.clauses(query, false);
   execute format('select jsonb_agg(%4$s) filter (where %1$s),
                          jsonb_agg(d.path) filter (where (%1$s) is not true)
                   from switchyard.documents d where %2$s and d.version >= $1 and %3$s',
-                 part.conditions, part.source, access, switchyard.document_sql()) into found_, gone using since;
+                 part.conditions, part.source, switchyard.visible_condition(query), switchyard.document_sql())
+    into found_, gone using since;
   result := result || jsonb_build_object('documents', coalesce(found_, '[]'), 'left', coalesce(gone, '[]'));
   execute format('select jsonb_agg(jsonb_build_array(d.path, %s))
                   from switchyard.deletions d where %s and d.version >= $1 and %s',
-                 switchyard.time_sql('d.deleted_at'), part.source, access_gone) into gone using since;
+                 switchyard.time_sql('d.deleted_at'), part.source, switchyard.visible_condition(query, true)) into gone using since;
   result := result || jsonb_build_object('deleted', coalesce(gone, '[]'));
   if target ->> 'count' = 'true' then
-    execute format('select count(*) from switchyard.documents d where %s and %s and %s', access, part.source, part.conditions)
-      into count_;
+    select * into seen from switchyard.visible(query);
+    select * into part from switchyard.clauses(query, seen.is_owned);
+    execute format('select count(*) from %s and %s', switchyard.visible_sql(query, seen), part.conditions) into count_;
     result := result || jsonb_build_object('count', count_);
   end if;
   return result;
@@ -133,10 +137,22 @@ create trigger documents_updated after update on switchyard.documents referencin
 create trigger documents_deleted after delete on switchyard.documents referencing old table as touched
   for each statement execute function switchyard.announce();
 
--- Who may hear the hints of a collection: who could read something in it. They tell when something was written there.
+-- Who may hear the hints of a collection: who could read something in it. They tell when something was written there. What lies
+-- in the tree of one person is for that person.
 create or replace function switchyard.may_listen(topic text) returns boolean
-language sql stable security definer set search_path = '' as $$
-  select topic like 'documents:%' and coalesce((
-    select case r.read when 'public' then true when 'none' then false end
-    from switchyard.rules r where r.collection_id = substring(topic from '([^/:]+)$')), switchyard.caller() is not null)
-$$;
+language plpgsql stable security definer set search_path = '' as $$
+declare
+  me    text := switchyard.caller();
+  names text[] := string_to_array(substr(topic, 11), '/');
+  rule  text;
+  my    record;
+begin
+  if topic not like 'documents:_%' then return false; end if;
+  select r.read into rule from switchyard.rules r where r.collection_id = names[cardinality(names)];
+  if rule = 'public' then return true; end if;
+  if rule = 'none' or me is null then return false; end if;
+  if cardinality(names) = 1 or names[1] = '*' or rule in ('owner', 'named', 'authenticated') then return true; end if;
+  if rule = 'domain' then return names[1] <> 'users' or names[2] = me; end if;
+  select * into my from switchyard.standing('read');
+  return names[1] <> all (my.roots) or names[2] = me;
+end $$;

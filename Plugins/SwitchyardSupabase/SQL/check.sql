@@ -41,9 +41,18 @@ begin
     where not exists (select from pg_catalog.pg_trigger g
                       where g.tgrelid = to_regclass('switchyard.documents') and g.tgname = t.name and g.tgenabled <> 'D');
 
+  return query select format('the index switchyard.%s, without which a caller''s queries look at everybody''s documents', x.name),
+      case when i.indexrelid is null then format('create index concurrently if not exists %I on %s;', x.name, x.place)
+           else format('reindex index concurrently switchyard.%I;', x.name) end, keeper
+    from switchyard.access_indexes() x left join pg_catalog.pg_index i on i.indexrelid = to_regclass('switchyard.' || x.name)
+    where i.indisvalid is not true;
+
   -- What live queries and messages need of the realtime service, where there is one.
   if channels is not null then
     select pg_get_userbyid(c.relowner) into owner_ from pg_catalog.pg_class c where c.oid = channels;
+    return query select format('the right of %I to use the schema switchyard, which the policies need', owner_),
+        format('grant usage on schema switchyard to %I;', owner_), keeper
+      where not has_schema_privilege(owner_, 'switchyard', 'usage');
     return query select format('the policy %s on realtime.messages, for %s', p.name, p.purpose), p.statement || ';',
         format('%s, or a member of it', owner_)
       from switchyard.channel_policies() p

@@ -16,7 +16,15 @@ begin
     execute format('revoke all on function %s from public', each_);
     execute format('grant execute on function %s to anon, authenticated, service_role', each_);
   end loop;
-  revoke all on function switchyard.create_index(text, jsonb, boolean), switchyard.forget(int), switchyard.begin_epoch()
+  revoke all on function switchyard.create_index(text, jsonb, boolean, boolean), switchyard.forget(int), switchyard.begin_epoch()
     from public;
+end $$;
+
+-- What version 9 had. Calls of it may be under way when it is brought up to date, so it goes when the installation runs again.
+do $$ begin
+  if (select s.schema from switchyard.settings s) >= 10 then
+    drop function if exists switchyard.query_sql(jsonb, text), switchyard.clauses(jsonb), switchyard.filter_sql(jsonb),
+      switchyard.equals_sql(text[], jsonb), switchyard.contains_sql(text[], jsonb);
+  end if;
 end $$;
 notify pgrst, 'reload schema';

@@ -77,11 +77,17 @@ $$;
 
 do $$
 declare
-  each_ record;
+  each_  record;
+  owner_ name;
 begin
   -- By the catalog: names of a schema that this role may not use are an error.
-  if not exists (select from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
-                 where n.nspname = 'realtime' and c.relname = 'messages') then return; end if;
+  select pg_get_userbyid(c.relowner) into owner_ from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
+    where n.nspname = 'realtime' and c.relname = 'messages';
+  if owner_ is null then return; end if;
+  -- Whoever creates the policies names functions of this schema.
+  execute format('grant usage on schema switchyard to %I', owner_);
+  -- A policy's table is locked before it is known whether this role may have one.
+  if not pg_has_role(owner_, 'usage') then return; end if;
   for each_ in select * from switchyard.channel_policies() loop
     begin
       execute format('drop policy if exists %I on realtime.messages', each_.name);

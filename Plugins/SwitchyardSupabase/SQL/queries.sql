@@ -22,26 +22,35 @@ language plpgsql immutable parallel safe cost 100 as $$ begin return true; end $
 create or replace function switchyard.equals_nothing(value jsonb) returns boolean
 language sql immutable parallel safe as $$ select value = 'null' or value = '{"$num": "NaN"}' $$;
 
-create or replace function switchyard.equals_sql(field text[], value jsonb) returns text
+-- The key of a field, as an index may hold it. The owner of all that a query looks at has other indexes.
+create or replace function switchyard.key_sql(field text[], is_owned boolean) returns text
+language sql immutable parallel safe as $$
+  select format(case when is_owned then 'switchyard.own_key(d.data #> %L::text[])' else 'switchyard.key(d.data #> %L::text[])' end, field)
+$$;
+
+create or replace function switchyard.equals_sql(field text[], value jsonb, is_owned boolean) returns text
 language plpgsql immutable parallel safe as $$
 declare
   key   bytea := switchyard.key(value);
-  parts text[] := array[format('switchyard.key(d.data #> %L::text[]) = %L::bytea', field, key)];
+  parts text[] := array[format('%s = %L::bytea', switchyard.key_sql(field, is_owned), key)];
 begin
   if switchyard.equals_nothing(value) then return 'false'; end if;
   if octet_length(key) = 800 then
     parts := parts || format('switchyard.whole_key(d.data #> %L::text[]) = %L::bytea', field, switchyard.whole_key(value));
   end if;
-  if switchyard.has_one_spelling(value) then
+  if not is_owned and switchyard.has_one_spelling(value) then
     parts := format('d.data @> %L::jsonb', switchyard.nested(field, value)) || parts;
   end if;
   return '(' || array_to_string(parts, ' and ') || ')';
 end $$;
 
-create or replace function switchyard.contains_sql(field text[], value jsonb) returns text
+create or replace function switchyard.contains_sql(field text[], value jsonb, is_owned boolean) returns text
 language plpgsql immutable parallel safe as $$
 begin
   if switchyard.equals_nothing(value) then return 'false'; end if;
+  if is_owned then
+    return format('switchyard.has_element(d.data #> %L::text[], %L::bytea)', field, switchyard.whole_key(value));
+  end if;
   -- Of lists and maps a part would do; text, a truth or a number is contained where it is an element.
   if jsonb_typeof(value) in ('string', 'boolean', 'number') and switchyard.has_one_spelling(value) then
     return format('(d.data @> %L::jsonb and switchyard.is_sought(d.path))', switchyard.nested(field, jsonb_build_array(value)));
@@ -54,7 +63,7 @@ end $$;
 
 -- A filter: ["all" | "any", [filter, …]], [operator, field, operand] or [test, field]. A field is an array of names,
 -- or null for the document's own name, whose operands are paths.
-create or replace function switchyard.filter_sql(filter jsonb) returns text
+create or replace function switchyard.filter_sql(filter jsonb, is_owned boolean) returns text
 language plpgsql stable set search_path = '' as $$
 declare
   op      text := filter ->> 0;
@@ -65,7 +74,7 @@ declare
   parts   text[];
 begin
   if op in ('all', 'any') then
-    select array_agg(switchyard.filter_sql(f)) into parts from jsonb_array_elements(filter -> 1) f;
+    select array_agg(switchyard.filter_sql(f, is_owned)) into parts from jsonb_array_elements(filter -> 1) f;
     if parts is null then raise exception 'a group of conditions is empty' using errcode = '22023'; end if;
     return '(' || array_to_string(parts, case op when 'all' then ' and ' else ' or ' end) || ')';
   end if;
@@ -88,25 +97,25 @@ begin
   when 'is-not-null' then return format('(%s <> ''null'')', there);
   when 'is-nan' then return format('(%s = ''{"$num": "NaN"}'')', there);
   when 'is-not-nan' then return format('(%1$s <> ''null'' and %1$s <> ''{"$num": "NaN"}'')', there);
-  when '==' then return switchyard.equals_sql(field, operand);
+  when '==' then return switchyard.equals_sql(field, operand, is_owned);
   when '!=' then
     return format('(%1$s <> ''null'' and switchyard.whole_key(%1$s) <> %2$L::bytea)', there, switchyard.whole_key(operand));
   when 'in' then
-    select array_agg(switchyard.equals_sql(field, v)) into parts from jsonb_array_elements(operand) v;
+    select array_agg(switchyard.equals_sql(field, v, is_owned)) into parts from jsonb_array_elements(operand) v;
     return '(' || array_to_string(parts, ' or ') || ')';
   when 'not-in' then
     if operand @> '[null]' then return 'false'; end if;
     return format('(%1$s <> ''null'' and switchyard.whole_key(%1$s) <> all (%2$L::bytea[]))', there,
       array(select switchyard.whole_key(v) from jsonb_array_elements(operand) v where not switchyard.equals_nothing(v)));
-  when 'array-contains' then return switchyard.contains_sql(field, operand);
+  when 'array-contains' then return switchyard.contains_sql(field, operand, is_owned);
   when 'array-contains-any' then
-    select array_agg(switchyard.contains_sql(field, v)) into parts from jsonb_array_elements(operand) v;
+    select array_agg(switchyard.contains_sql(field, v, is_owned)) into parts from jsonb_array_elements(operand) v;
     return '(' || array_to_string(parts, ' or ') || ')';
   when '<', '<=', '>', '>=' then
     -- Within the operand's own kind; NaN is below all numbers and in no range.
     kind := substr(switchyard.key(operand), 1, 1);
-    return format('(switchyard.key(%1$s) %2$s %3$L::bytea and switchyard.key(%1$s) %4$s %5$L::bytea)',
-      there, op, switchyard.key(operand), case when op in ('<', '<=') then '>' else '<' end,
+    return format('(%1$s %2$s %3$L::bytea and %1$s %4$s %5$L::bytea)',
+      switchyard.key_sql(field, is_owned), op, switchyard.key(operand), case when op in ('<', '<=') then '>' else '<' end,
       case when op in ('>', '>=') then set_byte(kind, 0, get_byte(kind, 0) + 1)
            when kind = '\x14'::bytea then '\x1400000000000000000000'::bytea else kind end);
   else raise exception 'unknown condition' using errcode = '22023';
@@ -162,7 +171,8 @@ end $$;
 -- A query: {"in": path} or {"group": name, "under": path}, "filter": …, "orders": [[field, "asc" | "desc"], …] to the
 -- name, "start" and "end": cursors, "offset": n and "first": n, or "last": n. Limits aside, these are its clauses.
 drop function if exists switchyard.parts(jsonb);
-create or replace function switchyard.clauses(query jsonb, out source text, out conditions text, out sorted text, out backwards text)
+create or replace function switchyard.clauses(
+  query jsonb, is_owned boolean, out source text, out conditions text, out sorted text, out backwards text)
 language plpgsql stable set search_path = '' as $$
 declare
   all_  text[] := '{}';
@@ -171,11 +181,11 @@ declare
   step  jsonb;
   key   text;
 begin
-  if query ? 'filter' then all_ := all_ || switchyard.filter_sql(query -> 'filter'); end if;
+  if query ? 'filter' then all_ := all_ || switchyard.filter_sql(query -> 'filter', is_owned); end if;
   for step in select jsonb_array_elements(query -> 'orders') loop
     key := 'd.place';
     if step -> 0 <> 'null' then
-      key := format('switchyard.key(d.data #> %L::text[])', switchyard.strings(step -> 0));
+      key := switchyard.key_sql(switchyard.strings(step -> 0), is_owned);
       all_ := all_ || (key || ' is not null');
     end if;
     keys := keys || key;
@@ -193,16 +203,18 @@ begin
     into sorted, backwards from unnest(keys, is_up) with ordinality as t(k, up, n);
 end $$;
 
--- The rows of a query; those of `last` come from the end backwards.
-create or replace function switchyard.query_sql(query jsonb, access text) returns text
+-- The rows of a query that the caller sees; those of `last` come from the end backwards.
+create or replace function switchyard.query_sql(query jsonb) returns text
 language plpgsql stable set search_path = '' as $$
 declare
+  seen  record;
   part  record;
   rows_ text;
   skip  bigint := coalesce((query ->> 'offset')::bigint, 0);
 begin
-  select * into part from switchyard.clauses(query);
-  rows_ := format('select d.* from switchyard.documents d where %s and %s and %s order by ', access, part.source, part.conditions);
+  select * into seen from switchyard.visible(query);
+  select * into part from switchyard.clauses(query, seen.is_owned);
+  rows_ := format('select d.* from %s and %s order by ', switchyard.visible_sql(query, seen), part.conditions);
   if query ? 'last' then
     return rows_ || part.backwards || format(' limit %s', (query ->> 'last')::bigint);
   end if;

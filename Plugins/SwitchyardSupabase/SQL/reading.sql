@@ -108,7 +108,7 @@ begin
   execute format('select switchyard.answer(coalesce(jsonb_agg(%s), ''[]''), max(d.updated_at)) from (%s) d',
                  case when jsonb_typeof(query -> 'fields') = 'array' then switchyard.document_sql('switchyard.projected(d.data, $1)')
                       else switchyard.document_sql() end,
-                 switchyard.query_sql(query, switchyard.readable())) into result using query -> 'fields';
+                 switchyard.query_sql(query)) into result using query -> 'fields';
   return result;
 end $$;
 
@@ -132,11 +132,11 @@ begin
     number := format('switchyard.as_double(d.data #> %L::text[])', switchyard.strings(wanted -> 1));
     columns := columns || case wanted ->> 0
       when 'count' then 'to_jsonb(count(*))'
-      when 'average' then format('switchyard.from_double(sum(%1$s) / count(%1$s))', number)
+      when 'average' then format('switchyard.from_double(switchyard.total(%1$s) / nullif(count(%1$s), 0))', number)
       when 'sum' then format('switchyard.sum_json(
           sum(case when switchyard.is_whole(d.data #> %1$L::text[]) then (d.data #>> %1$L::text[])::numeric
                    when %2$s is not null then 0 end),
-          sum(%2$s), bool_and(switchyard.is_whole(d.data #> %1$L::text[])) filter (where %2$s is not null))',
+          switchyard.total(%2$s), bool_and(switchyard.is_whole(d.data #> %1$L::text[])) filter (where %2$s is not null))',
           switchyard.strings(wanted -> 1), number) end;
   end loop;
   return array_to_string(columns, ', ');
@@ -148,41 +148,43 @@ declare
   result jsonb;
 begin
   execute format('select jsonb_build_array(%s) from (%s) d', switchyard.aggregate_columns(aggregations),
-                 switchyard.query_sql(query, switchyard.readable())) into result;
+                 switchyard.query_sql(query)) into result;
   return result;
 end $$;
 
--- The collections directly below a document, or at the root, that have a document somewhere below them.
-create or replace function public.switchyard_collections(parent text default null) returns jsonb
-language plpgsql stable security definer set search_path = '' as $$
+-- The statement that builds an index for an order or a range without holding up writers: [[field, "asc" | "desc"], …] on the
+-- documents of one collection, or of all collections of that name. `owned` is for users who see what is theirs; without it, for
+-- queries of what is open to the caller, and for servers. An entry has room for two fields; orders go on from there by sorting.
+-- For administrators: select switchyard.index_sql(…) \gexec
+create or replace function switchyard.index_sql(
+  collection_id text, fields jsonb, is_group boolean default false, owned boolean default false)
+returns text language plpgsql immutable set search_path = '' as $$
 declare
-  depth  int := case when parent is null then 1 else cardinality(string_to_array(parent, '/')) + 1 end;
-  result jsonb;
+  columns text[];
+  list    text;
 begin
-  execute format('select coalesce(jsonb_agg(distinct split_part(d.path, ''/'', $1)), ''[]'') from switchyard.documents d where %s and %s',
-    case when parent is null then 'true' else format('d.place > %L::bytea and d.place < %L::bytea',
-      switchyard.place(parent), switchyard.place(parent) || '\xff'::bytea) end, switchyard.readable())
-    into result using depth;
-  return result;
+  select array_agg(format('switchyard.%I(data #> %L::text[]) %s', case when owned then 'own_key' else 'key' end,
+                          switchyard.strings(f -> 0), case f ->> 1 when 'desc' then 'desc' else 'asc' end) order by n)
+    into columns from jsonb_array_elements(fields) with ordinality as t(f, n);
+  if columns is null then raise exception 'an index has a field' using errcode = '22023'; end if;
+  list := case when owned then 'owner, ' else '' end || case when is_group then '' else 'collection, ' end
+    || array_to_string(columns[1:2], ', ');
+  -- The names at the end, where there is room.
+  if cardinality(columns) = 1 then list := list || case fields -> 0 ->> 1 when 'desc' then ', place desc' else ', place' end; end if;
+  return format('create index concurrently if not exists %I on switchyard.documents (%s) where collection_id = %L',
+    'documents_by_' || substr(md5(collection_id || list), 1, 16), list, collection_id);
 end $$;
 
--- An index for an order or a range: [[field, "asc" | "desc"], …] on the documents of one collection, or of all
--- collections of that name. For administrators.
-create or replace function switchyard.create_index(collection_id text, fields jsonb, is_group boolean default false)
+-- Builds it at once, which holds up writers until it is done: for collections that are small or not in use yet.
+drop function if exists switchyard.create_index(text, jsonb, boolean);
+create or replace function switchyard.create_index(
+  collection_id text, fields jsonb, is_group boolean default false, owned boolean default false)
 returns text language plpgsql set search_path = '' as $$
 declare
-  columns text;
-  name    text;
+  statement text := switchyard.index_sql(collection_id, fields, is_group, owned);
 begin
-  select string_agg(format('switchyard.key(data #> %L::text[]) %s', switchyard.strings(f -> 0),
-                           case f ->> 1 when 'desc' then 'desc' else 'asc' end), ', ' order by n)
-    into columns from jsonb_array_elements(fields) with ordinality as t(f, n);
-  columns := case when is_group then '' else 'collection, ' end || columns
-    || case fields -> -1 ->> 1 when 'desc' then ', place desc' else ', place' end;
-  name := 'documents_by_' || substr(md5(collection_id || columns), 1, 16);
-  execute format('create index if not exists %I on switchyard.documents (%s) where collection_id = %L', name, columns,
-                 collection_id);
-  return name;
+  execute replace(statement, 'create index concurrently ', 'create index ');
+  return substring(statement from 'documents_by_[0-9a-f]+');
 end $$;
 
 -- Which version of these functions is here, and the oldest clients that it serves. In version 1 this was a number.

@@ -206,7 +206,7 @@ declare
   part  record;
   rows_ text;
 begin
-  select * into part from switchyard.clauses(query);
+  select * into part from switchyard.clauses(query, false);
   rows_ := format('select d.* from %s d where %s and %s order by ',
     switchyard.rows_sql(target -> 'table', target -> 'parents', switchyard.native_sql(target -> 'table', query -> 'filter')),
     part.source, part.conditions);
@@ -321,7 +321,7 @@ create or replace function switchyard.remember(batch text, answer jsonb) returns
 language plpgsql volatile security definer set search_path = '' as $$
 begin
   insert into switchyard.batches (id, owner, answer) values (batch, coalesce(switchyard.caller(), ''), answer);
-  if random() < 0.02 then perform switchyard.forget(); end if;
+  perform switchyard.forget_after(1);
 end $$;
 
 -- One write to a row; answers {"updateTime": …, "transforms": […]}.
@@ -469,43 +469,51 @@ begin
 end $$;
 
 -- Like switchyard_commit, with rows among the documents: such a write has {"table": …, "parents": […], "id": …} beside its
--- path. All of it or nothing, once.
+-- path. All of it or nothing, once. The documents are one commit, since some rules look at all of them together.
 create or replace function public.switchyard_commit_rows(batch text, writes jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
   at       timestamptz;
-  index_   int := -1;
-  entry    jsonb;
+  entry    record;
   part     jsonb;
-  outcomes jsonb := '[]';
+  indexes  int[];
+  outcomes jsonb[];
   answer_  jsonb;
-  lock_key bigint;
+  code     text;
+  words    text;
+  index_   text;
 begin
-  if jsonb_typeof(writes) is distinct from 'array' or jsonb_array_length(writes) not between 1 and 500 or batch is null then
-    raise exception 'a batch has a name and 1 to 500 writes' using errcode = '22023';
+  if jsonb_typeof(writes) is distinct from 'array' or jsonb_array_length(writes) not between 1 and 500
+    or octet_length(batch) <= 490 is not true then
+    raise exception 'a batch has a name of up to 490 bytes and 1 to 500 writes' using errcode = '22023';
   end if;
   perform pg_advisory_xact_lock(hashtextextended(coalesce(switchyard.caller(), '') || '/' || batch, 1));
   answer_ := switchyard.recall(batch);
   if answer_ is not null then return answer_; end if;
   perform switchyard.settle();
-  for lock_key in select distinct hashtextextended(w ->> 'path', 0) from jsonb_array_elements(writes) w order by 1 loop
-    perform pg_advisory_xact_lock(lock_key);
-  end loop;
+  perform switchyard.lock_paths(array(select w ->> 'path' from jsonb_array_elements(writes) w));
   perform pg_current_xact_id();
   at := clock_timestamp();
-  for entry in select jsonb_array_elements(writes) loop
-    index_ := index_ + 1;
-    if entry ? 'table' then
-      part := switchyard.write_row(entry, index_, at);
-      at := greatest(at, (part ->> 'updateTime')::timestamptz);
-    else
-      part := public.switchyard_commit(batch || '#' || index_, jsonb_build_array(entry));
-      at := greatest(at, (part ->> 'commitTime')::timestamptz);
-      part := part -> 'results' -> 0;
-    end if;
-    outcomes := outcomes || part;
+
+  select array_agg(t.n - 1 order by t.n), jsonb_agg(t.w order by t.n) into indexes, part
+    from jsonb_array_elements(writes) with ordinality t (w, n) where not t.w ? 'table';
+  if indexes is not null then
+    begin
+      part := public.switchyard_commit(batch || '#documents', part);
+    exception when others then
+      get stacked diagnostics code = returned_sqlstate, words = message_text, index_ = pg_exception_detail;
+      if index_ ~ '^\d{1,3}$' then index_ := indexes[index_::int + 1]; end if;
+      raise exception '%', words using errcode = code, detail = index_;
+    end;
+    at := greatest(at, (part ->> 'commitTime')::timestamptz);
+    for n in 1 .. cardinality(indexes) loop outcomes[indexes[n] + 1] := part -> 'results' -> (n - 1); end loop;
+  end if;
+  for entry in select t.w, t.n from jsonb_array_elements(writes) with ordinality t (w, n) where t.w ? 'table' order by t.n loop
+    part := switchyard.write_row(entry.w, entry.n::int - 1, at);
+    at := greatest(at, (part ->> 'updateTime')::timestamptz);
+    outcomes[entry.n] := part;
   end loop;
-  answer_ := jsonb_build_object('commitTime', switchyard.time_text(at), 'results', outcomes);
+  answer_ := jsonb_build_object('commitTime', switchyard.time_text(at), 'results', to_jsonb(outcomes));
   perform switchyard.remember(batch, answer_);
   return answer_;
 end $$;

@@ -50,6 +50,27 @@ create index if not exists deletions_changes on switchyard.deletions (collection
 -- Since version 8: by these, what is to be forgotten is found without looking at the rest.
 create index if not exists deletions_age on switchyard.deletions (deleted_at);
 
+-- Since version 10: by these, a caller's own documents and what the rule `domain` shows are found without a look at anybody
+-- else's. Where there are many documents already, an index is built without holding up anybody, which no transaction can do:
+-- then switchyard.missing() has the statement.
+create or replace function switchyard.access_indexes() returns table (name text, place text)
+language sql immutable as $$
+  values
+    ('documents_owner', 'switchyard.documents (owner, collection_id, place)'),
+    ('documents_contact', 'switchyard.documents (split_part(path, ''/'', 4)) where collection_id = ''contacts'''),
+    ('documents_check_in', 'switchyard.documents (left(data ->> ''userID'', 300)) where collection = ''checkIns'''),
+    ('deletions_owner', 'switchyard.deletions (owner, collection_id, version)')
+$$;
+do $$
+declare
+  each_ record;
+begin
+  if (select count(*) from (select from switchyard.documents limit 20001) x) > 20000 then return; end if;
+  for each_ in select * from switchyard.access_indexes() loop
+    execute format('create index if not exists %I on %s', each_.name, each_.place);
+  end loop;
+end $$;
+
 -- Batches that took effect, by their names and whose they were: one that is sent again is answered, not carried out.
 create table if not exists switchyard.batches (
   id      text not null,

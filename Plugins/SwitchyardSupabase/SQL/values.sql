@@ -55,6 +55,61 @@ begin
   return int8send(bits) || int2send((rest + 16384)::int2);
 end $$;
 
+-- Under which of the words above a value stands; null for a plain one, and for what only looks like one: that is a map.
+create or replace function switchyard.word(value jsonb) returns text
+language plpgsql immutable strict parallel safe as $$
+declare
+  tag     text;
+  content jsonb;
+  inner_  text;
+begin
+  if jsonb_typeof(value) <> 'object' then return null; end if;
+  select k into tag from jsonb_object_keys(value) k limit 1;
+  if tag is null or left(tag, 1) <> '$' or value - tag <> '{}' then return null; end if;
+  content := value -> tag;
+  inner_ := content #>> '{}';
+  return case when case tag
+    when '$num' then content in ('"NaN"', '"Infinity"', '"-Infinity"', '"-0"')
+    when '$ts' then jsonb_typeof(content) = 'string' and inner_
+      ~ '^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?Z$'
+    when '$bytes' then jsonb_typeof(content) = 'string' and length(inner_) % 4 = 0 and inner_ ~ '^[A-Za-z0-9+/]*={0,2}$'
+    when '$ref' then jsonb_typeof(content) = 'string' or (jsonb_typeof(content) = 'array' and jsonb_array_length(content) = 2
+      and jsonb_typeof(content -> 0) = 'string' and jsonb_typeof(content -> 1) = 'string')
+    when '$geo' then jsonb_typeof(content) = 'array' and jsonb_array_length(content) = 2
+      and switchyard.is_number(content -> 0) and switchyard.is_number(content -> 1)
+    when '$vec' then jsonb_typeof(content) = 'array'
+      and not exists (select from jsonb_array_elements(content) e where not switchyard.is_number(e))
+    when '$map' then jsonb_typeof(content) = 'object'
+    else false end then tag end;
+end $$;
+
+create or replace function switchyard.is_number(value jsonb) returns boolean
+language sql immutable strict parallel safe as $$
+  select jsonb_typeof(value) = 'number' or value in ('{"$num": "NaN"}', '{"$num": "Infinity"}', '{"$num": "-Infinity"}', '{"$num": "-0"}')
+$$;
+
+-- Whether something in it looks like one of the words above and is none.
+create or replace function switchyard.is_malformed(value jsonb) returns boolean
+language plpgsql immutable strict parallel safe as $$
+declare
+  tag text;
+begin
+  if jsonb_typeof(value) = 'array' then
+    return exists (select from jsonb_array_elements(value) e where switchyard.is_malformed(e));
+  elsif jsonb_typeof(value) <> 'object' then
+    return false;
+  end if;
+  tag := switchyard.word(value);
+  if tag = '$map' then
+    value := value -> tag;
+  elsif tag is not null then
+    return false;
+  elsif (select count(*) = 1 and bool_and(left(k, 1) = '$') from jsonb_object_keys(value) k) then
+    return true;
+  end if;
+  return exists (select from jsonb_each(value) m where switchyard.is_malformed(m.value));
+end $$;
+
 -- Bytes in the order of the values: null, false, true, NaN, numbers, times, strings, bytes, references, places on earth,
 -- arrays, vectors, maps. Equal bytes are equal values: 1 and 1.0 are, and so are 0 and -0.
 create or replace function switchyard.whole_key(value jsonb) returns bytea
@@ -76,8 +131,8 @@ begin
   else null;
   end case;
 
-  select k into tag from jsonb_object_keys(value) k limit 1;
-  if left(tag, 1) = '$' and value - tag = '{}' then
+  tag := switchyard.word(value);
+  if tag is not null then
     content := value -> tag;
     case tag
     when '$ts' then return '\x19'::bytea || convert_to(content #>> '{}', 'UTF8') || '\x00'::bytea;

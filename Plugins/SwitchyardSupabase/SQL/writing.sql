@@ -5,7 +5,7 @@ create or replace function switchyard.as_double(value jsonb) returns double prec
 language sql immutable parallel safe as $$
   select case
     when jsonb_typeof(value) = 'number' then switchyard.rough((value #>> '{}')::numeric)
-    when jsonb_typeof(value) = 'object' and value ? '$num' then (value ->> '$num')::float8
+    when switchyard.word(value) = '$num' then (value ->> '$num')::float8
   end
 $$;
 
@@ -26,6 +26,19 @@ language sql immutable parallel safe as $$
   end
 $$;
 
+-- The sum of two numbers; where a double has no room for it, infinity.
+create or replace function switchyard.plus(a double precision, b double precision) returns double precision
+language plpgsql immutable strict parallel safe as $$
+begin
+  if abs(a) < 8e307 and abs(b) < 8e307 then return a + b; end if;
+  begin
+    return a + b;
+  exception when numeric_value_out_of_range then
+    return case when a > 0 then 'Infinity' else '-Infinity' end;
+  end;
+end $$;
+create or replace aggregate switchyard.total(double precision) (sfunc = switchyard.plus, stype = double precision, parallel = safe);
+
 create or replace function switchyard.transformed(old jsonb, transform jsonb, at timestamptz) returns jsonb
 language plpgsql immutable parallel safe as $$
 declare
@@ -44,7 +57,7 @@ begin
       return to_jsonb(least(greatest((old #>> '{}')::numeric + (operand #>> '{}')::numeric,
                                      -9223372036854775808), 9223372036854775807));
     end if;
-    return switchyard.from_double(mine + theirs);
+    return switchyard.from_double(switchyard.plus(mine, theirs));
   when 'maximum', 'minimum' then
     -- NaN wins either way; of equal numbers the stored one stays.
     if mine is null then return operand; end if;
@@ -133,6 +146,26 @@ begin
   return total + count_;
 end $$;
 
+-- Forgets as much as a commit of so many writes leaves, on average: now and then, or each time.
+create or replace function switchyard.forget_after(writes int) returns void
+language plpgsql volatile security definer set search_path = '' as $$
+begin
+  if random() < 0.02 * (writes + 1) then perform switchyard.forget(greatest(200, 2 * (writes + 1))); end if;
+end $$;
+
+-- Waits until nobody else commits to these paths, and keeps others waiting until the transaction ends: also for paths without a
+-- row, and always in the same order, so nobody waits for each other. Paths share 256 locks, since a server has room for a few
+-- thousand in all.
+create or replace function switchyard.lock_paths(paths text[]) returns void
+language plpgsql volatile set search_path = '' as $$
+declare
+  lock_key int;
+begin
+  for lock_key in select distinct hashtextextended(p, 0) & 255 from unnest(paths) p order by 1 loop
+    perform pg_advisory_xact_lock(hashtext('switchyard'), lock_key);
+  end loop;
+end $$;
+
 -- Whether clients can name a document so; the table itself knows less about names.
 create or replace function switchyard.is_name(path text) returns boolean
 language sql immutable strict parallel safe as $$
@@ -166,13 +199,13 @@ declare
   data     jsonb;
   at       timestamptz;
   written  timestamptz;
-  lock_key bigint;
   outcomes jsonb := '[]';
   values_  jsonb;
   answer_  jsonb;
 begin
-  if jsonb_typeof(writes) is distinct from 'array' or jsonb_array_length(writes) not between 1 and 500 or batch is null then
-    raise exception 'a batch has a name and 1 to 500 writes' using errcode = '22023';
+  if jsonb_typeof(writes) is distinct from 'array' or jsonb_array_length(writes) not between 1 and 500
+    or octet_length(batch) <= 500 is not true then
+    raise exception 'a batch has a name of up to 500 bytes and 1 to 500 writes' using errcode = '22023';
   end if;
   perform pg_advisory_xact_lock(hashtextextended(me || '/' || batch, 1));
   select b.answer into answer_ from switchyard.batches b where b.id = batch and b.owner = me;
@@ -180,10 +213,7 @@ begin
   perform switchyard.settle();
   select * into my from switchyard.standing('write');
 
-  -- One lock for each path, always in the same order: it also covers paths without a row, and cannot deadlock.
-  for lock_key in select distinct hashtextextended(w ->> 'path', 0) from jsonb_array_elements(writes) w order by 1 loop
-    perform pg_advisory_xact_lock(lock_key);
-  end loop;
+  perform switchyard.lock_paths(array(select w ->> 'path' from jsonb_array_elements(writes) w));
   -- A transaction is known to be under way before it takes its time: see switchyard.is_settled.
   perform pg_current_xact_id();
   -- One time for all, after that of every document it touches.
@@ -254,6 +284,9 @@ begin
       raise exception 'the document is nested too deeply' using errcode = '22023', detail = index_;
     elsif jsonb_path_exists(data, '$.** ? (@.type() == "number" && (@ > 1.7976931348623157e308 || @ < -1.7976931348623157e308))') then
       raise exception 'a number has no room in a double' using errcode = '22023', detail = index_;
+    elsif data::text like '%"$%' and switchyard.is_malformed(data) then
+      raise exception 'a value is malformed: a map with one name that begins with $ stands in {"$map": …}'
+        using errcode = '22023', detail = index_;
     end if;
 
     insert into switchyard.documents as d (path, data, owner, created_at, updated_at)
@@ -272,7 +305,7 @@ begin
 
   answer_ := jsonb_build_object('commitTime', switchyard.time_text(at), 'results', outcomes);
   insert into switchyard.batches (id, owner, answer) values (batch, me, answer_);
-  if random() < 0.02 then perform switchyard.forget(); end if;
+  perform switchyard.forget_after(jsonb_array_length(writes));
   return answer_;
 end $$;
 
@@ -282,23 +315,59 @@ language sql stable security definer set search_path = '' as $$
   select b.answer from switchyard.batches b where b.id = batch and b.owner = coalesce(switchyard.caller(), '')
 $$;
 
+-- Whether the caller may delete a document of that path whatever is there, or must not: null where that depends on its owner.
+-- An answer by the path tells nobody what there is.
+create or replace function switchyard.deletes_by_path(path text) returns boolean
+language plpgsql stable security definer set search_path = '' as $$
+declare
+  me    text := switchyard.caller();
+  names text[] := string_to_array(path, '/');
+  kind  text := names[cardinality(names) - 1];
+  my    record;
+begin
+  if switchyard.is_trusted() then return true; end if;
+  select * into my from switchyard.standing('write');
+  return case
+    when kind = any (my.opened) then true
+    when me is null then false
+    when kind = any (my.named) then names[cardinality(names)] = me
+    when kind = any (my.domain) then
+      case when names[1] = 'users' then names[2] = me or (names[3] = 'contacts' and cardinality(names) = 4 and names[4] = me) end
+    when kind = any (my.closed) then false
+    when kind = any (my.ruled) then null
+    when names[1] = any (my.roots) then names[2] = me end;
+end $$;
+
 -- Deletes a document and what is below it, as far as the caller may, at most `most` documents at a time, from the end.
--- Answers how many went. What somebody else has put there stays; only where it is the document itself it is a refusal.
+-- Answers how many went; 0 when there is nothing left to delete. What somebody else has put there stays; only where it is the
+-- document itself it is a refusal.
 create or replace function public.switchyard_delete_tree(path text, most int default 500) returns int
 language plpgsql volatile security definer set search_path = '' as $$
 declare
-  mine   text := switchyard.allowed('write');
-  count_ int;
+  mine    text := switchyard.allowed('write');
+  by_path boolean := switchyard.deletes_by_path(switchyard_delete_tree.path);
+  paths   text[];
+  count_  int;
 begin
   perform switchyard.settle();
-  execute format('select count(*) from switchyard.documents d where d.path = $1 and (%s) is not true', mine)
-    into count_ using switchyard_delete_tree.path;
-  if count_ > 0 then raise exception 'not allowed' using errcode = '42501'; end if;
-  execute format('with doomed as (
-      select d.path from switchyard.documents d
-      where d.place >= $1 and d.place < $1 || ''\xff''::bytea and %s order by d.place desc limit $2 for update),
-    gone as (delete from switchyard.documents d using doomed x where d.path = x.path returning d.path)
-    select count(*) from gone', mine)
-    into count_ using switchyard.place(switchyard_delete_tree.path), most;
+  if by_path is null then
+    execute format('select count(*) from switchyard.documents d where d.path = $1 and (%s) is not true', mine)
+      into count_ using switchyard_delete_tree.path;
+  end if;
+  if by_path is false or count_ > 0 then raise exception 'not allowed' using errcode = '42501'; end if;
+  loop
+    execute format('select array_agg(x.path) from (
+        select d.path from switchyard.documents d where %s and %s order by d.place desc limit $1) x',
+        switchyard.tree_sql(switchyard_delete_tree.path), mine)
+      into paths using most;
+    if paths is null then return 0; end if;
+    -- As commits lock them. Others may have been faster until now.
+    perform switchyard.lock_paths(paths);
+    execute format('with gone as (delete from switchyard.documents d where d.path = any ($1) and %s returning d.path)
+      select count(*) from gone', mine)
+      into count_ using paths;
+    exit when count_ > 0;
+  end loop;
+  perform switchyard.forget_after(count_);
   return count_;
 end $$;
