@@ -188,8 +188,13 @@ begin
 end $$;
 
 -- Which version of these functions is here, and the oldest clients that it serves. In version 1 this was a number.
-drop function if exists public.switchyard_schema();
-create function public.switchyard_schema() returns jsonb
+do $$ begin
+  if to_regprocedure('public.switchyard_schema()') is not null
+    and (select p.prorettype from pg_catalog.pg_proc p where p.oid = to_regprocedure('public.switchyard_schema()')) <> 'jsonb'::regtype then
+    drop function public.switchyard_schema();
+  end if;
+end $$;
+create or replace function public.switchyard_schema() returns jsonb
 language sql stable security definer set search_path = '' as $$
   select jsonb_build_object('version', schema, 'serves', serves) from switchyard.settings
 $$;

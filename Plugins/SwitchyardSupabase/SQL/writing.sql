@@ -175,6 +175,16 @@ language sql immutable strict parallel safe as $$
                      where s in ('.', '..') or (s ~ '^__.*__$' and s !~ '^__id(0|-?[1-9][0-9]{0,18})__$'))
 $$;
 
+-- Whether a value that a write puts somewhere looks like one with a word and is none; the names of fields may be any.
+create or replace function switchyard.brings_malformed(entry jsonb) returns boolean
+language sql immutable parallel safe as $$
+  select exists (select from jsonb_each(case when jsonb_typeof(entry -> 'data') = 'object' then entry -> 'data' else '{}' end) m
+                 where entry ->> 'op' = 'set' and switchyard.is_malformed(m.value))
+      or exists (select from jsonb_array_elements(entry -> 'mask') m
+                 where entry ->> 'op' = 'patch' and switchyard.is_malformed((entry -> 'data') #> switchyard.strings(m)))
+      or exists (select from jsonb_array_elements(entry -> 'transforms') t where switchyard.is_malformed(t -> 'value'))
+$$;
+
 -- Carries out all writes of a batch, in order, or none. A batch that took effect before is answered as it was then.
 --
 -- A write: {"op": "set" | "patch" | "delete" | "verify", "path": …, "data": {…}, "mask": [[name, …], …],
@@ -249,6 +259,11 @@ begin
       raise exception 'the document has changed' using errcode = 'PT412', detail = index_;
     end if;
 
+    -- What is there already may be malformed: no reader minds.
+    if entry::text like '%"$%' and switchyard.brings_malformed(entry) then
+      raise exception 'a value is malformed: a map with one name that begins with $ stands in {"$map": …}'
+        using errcode = '22023', detail = index_;
+    end if;
     values_ := '[]';
     case entry ->> 'op'
     when 'verify' then
@@ -284,9 +299,6 @@ begin
       raise exception 'the document is nested too deeply' using errcode = '22023', detail = index_;
     elsif jsonb_path_exists(data, '$.** ? (@.type() == "number" && (@ > 1.7976931348623157e308 || @ < -1.7976931348623157e308))') then
       raise exception 'a number has no room in a double' using errcode = '22023', detail = index_;
-    elsif data::text like '%"$%' and switchyard.is_malformed(data) then
-      raise exception 'a value is malformed: a map with one name that begins with $ stands in {"$map": …}'
-        using errcode = '22023', detail = index_;
     end if;
 
     insert into switchyard.documents as d (path, data, owner, created_at, updated_at)

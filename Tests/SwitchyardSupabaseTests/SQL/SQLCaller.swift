@@ -35,7 +35,8 @@ struct SQLCaller: Sendable {
 
     /// Commits writes, as JSON, under a name of their own.
     func commit(_ writes: String) async throws {
-        _ = try await text("select public.switchyard_commit(gen_random_uuid()::text, ('[' || $1 || ']')::jsonb)", writes)
+        _ = try await text(
+            "select public.switchyard_commit(gen_random_uuid()::text, ('[' || $1 || ']')::jsonb)", writes)
     }
 
     /// The code of the failure; `nil` if there is none.

@@ -9,7 +9,8 @@ import Testing
 @Suite(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
 struct VisibleDocumentTests {
     private static let rules: [(kind: String, read: String)] = [
-        ("posts", "public"), ("wikis", "authenticated"), ("secrets", "none"), ("drafts", "owner"), ("profiles", "named"),
+        ("posts", "public"), ("wikis", "authenticated"), ("secrets", "none"), ("drafts", "owner"),
+        ("profiles", "named"),
     ]
 
     /// - Parameter domain: Whether the collections of the domain clients have its rule; otherwise they have none.
@@ -47,9 +48,12 @@ struct VisibleDocumentTests {
 
     private static let places =
         [
-            "posts", "wikis", "secrets", "drafts", "profiles", "notes", "checkIns", "contacts", "users", "users/u1/contacts",
-            "users/u2/contacts", "users/u1/diary", "users/u2/diary", "users/u1/profiles", "users/u2/drafts", "users/u2/posts",
-            "users/u1/users", "users/u1/checkIns", "teams/t1/contacts", "teams/t1/notes", "teams/t1/users", "teams/t1/checkIns",
+            "posts", "wikis", "secrets", "drafts", "profiles", "notes", "checkIns", "contacts", "users",
+            "users/u1/contacts",
+            "users/u2/contacts", "users/u1/diary", "users/u2/diary", "users/u1/profiles", "users/u2/drafts",
+            "users/u2/posts",
+            "users/u1/users", "users/u1/checkIns", "teams/t1/contacts", "teams/t1/notes", "teams/t1/users",
+            "teams/t1/checkIns",
             "teams/t1/profiles",
         ].map { ("in", $0) }
         + [
@@ -79,7 +83,8 @@ struct VisibleDocumentTests {
                     """
                 let seen = try await caller.text(
                     agree.replacing("$SQL", with: "switchyard.query_sql($1::jsonb)"), query)
-                let rule = "'select * from switchyard.documents d where ' || switchyard.source_sql($1::jsonb) || ' and ' || switchyard.readable()"
+                let rule =
+                    "'select * from switchyard.documents d where ' || switchyard.source_sql($1::jsonb) || ' and ' || switchyard.readable()"
                 let allowed = try await caller.text(agree.replacing("$SQL", with: rule), query)
                 #expect(seen == allowed, "\(source) \(place) by \(user ?? "nobody"), domain: \(domain)")
                 // What a listener is told of, also of what is gone.
@@ -101,14 +106,17 @@ struct VisibleDocumentTests {
             for parent in [nil, "users/u1", "users/u2", "teams/t1"] {
                 let quoted = parent.map { "'\($0)'" } ?? "null"
                 let found = try await caller.text(
-                    "select string_agg(n, ' ' order by n) from jsonb_array_elements_text(public.switchyard_collections(\(quoted))) n")
+                    "select string_agg(n, ' ' order by n) from jsonb_array_elements_text(public.switchyard_collections(\(quoted))) n"
+                )
                 let expected = try await caller.text(
                     """
                     select pg_temp.rows_of(format('select string_agg(distinct split_part(d.path, ''/'', %s), '' '')
                       from switchyard.documents d where d.path like %L and %s',
                       \(parent == nil ? 1 : 3), \(parent == nil ? "'%'" : "'\(parent ?? "")/%'"), switchyard.readable()))
                     """)
-                #expect(found == expected, "collections below \(parent ?? "the root") by \(user ?? "nobody"), domain: \(domain)")
+                #expect(
+                    found == expected,
+                    "collections below \(parent ?? "the root") by \(user ?? "nobody"), domain: \(domain)")
             }
         }
     }
@@ -130,7 +138,8 @@ struct VisibleDocumentTests {
             """##
         let hidden = Self.places.filter { !["posts", "wikis"].contains($0.1.split(separator: "/").last ?? "") }
         for (source, place) in hidden {
-            let query = #"{"\#(source)": "\#(place)", "filter": \#(filter), "orders": [[["n"], "desc"], [null, "desc"]], "first": 20}"#
+            let query =
+                #"{"\#(source)": "\#(place)", "filter": \#(filter), "orders": [[["n"], "desc"], [null, "desc"]], "first": 20}"#
             // Without the planner's belief that a table this small is best read whole, it would have to choose as it does in a large one.
             let answer = try await server.query(
                 """
@@ -142,7 +151,8 @@ struct VisibleDocumentTests {
             let plan = try JSON(parsing: text)[0]?["Plan"] ?? [:]
             for node in Self.nodes(plan) where node["Relation Name"] == "documents" {
                 let comment = Comment(rawValue: "\(source) \(place), domain: \(domain): \(text)")
-                let found = [node["Index Cond"]?.string, node["Recheck Cond"]?.string].compactMap(\.self).joined(separator: " ")
+                let found = [node["Index Cond"]?.string, node["Recheck Cond"]?.string].compactMap(\.self).joined(
+                    separator: " ")
                 let rest = node["Filter"]?.string ?? ""
                 let isOwnTree = place.hasPrefix("users/u1/")
                 let isFenced = !rest.contains("phone") && !found.contains("phone")
