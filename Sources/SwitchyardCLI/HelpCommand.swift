@@ -71,10 +71,11 @@ struct HelpCommand {
         switchyard firebase rules
             Prints the security rules for users, contacts, check-ins and notifications, as a file for Firestore.
 
-        switchyard supabase install (--print | --database URL) [--domain]
+        switchyard supabase install (--print [--editor] | --database URL) [--domain]
             Puts what documents on Supabase need into a database, or brings it up to date, and says what this role could
             not put there, with the statement for somebody who can.
-            --print         prints the SQL, for psql or for the editor of Supabase's dashboard
+            --print         prints the SQL for psql, which ends with the first error
+            --editor        without what only psql understands, for the SQL editor of Supabase's dashboard
             --database URL  runs it: postgresql://USER@127.0.0.1:PORT/NAME, on this machine and without a password
             --domain        with the rules for users, contacts, check-ins and notifications
 

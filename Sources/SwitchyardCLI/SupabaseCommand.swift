@@ -7,6 +7,8 @@ struct SupabaseCommand {
     private let database: DatabaseAddress?
     /// Whether to include the rules for the domain clients.
     private let hasDomain: Bool
+    /// Whether the printed SQL is for an editor, which has no commands of `psql`.
+    private let isForEditor: Bool
 
     init(_ words: [String]) throws(UsageError) {
         guard words.first == "install" else {
@@ -14,17 +16,24 @@ struct SupabaseCommand {
                 words.first.map { "there is no “supabase \($0)”; there is “supabase install”" }
                     ?? "what about Supabase? There is “supabase install”")
         }
-        let options = try Options(Array(words.dropFirst()), values: ["--database"], switches: ["--print", "--domain"])
+        let options = try Options(
+            Array(words.dropFirst()), values: ["--database"], switches: ["--print", "--editor", "--domain"])
+        guard !options.has("--editor") || options.has("--print") else {
+            throw UsageError("“--editor” goes with “--print”")
+        }
         guard options.has("--print") != (options["--database"] != nil) else {
             throw UsageError("“supabase install” needs either “--print” or “--database”")
         }
         hasDomain = options.has("--domain")
+        isForEditor = options.has("--editor")
         database = try options["--database"].map { (text) throws(UsageError) in try DatabaseAddress(text) }
     }
 
     func run() async -> ExitStatus {
         guard let database else {
-            Terminal.print(DocumentSchema.installation(domain: hasDomain))
+            // Without this, psql goes on after an error, and ends as if all were well.
+            let first = isForEditor ? "" : "\\set ON_ERROR_STOP on\n"
+            Terminal.print(first + DocumentSchema.installation(domain: hasDomain))
             return .success
         }
         do throws(PostgresFailure) {
@@ -34,12 +43,19 @@ struct SupabaseCommand {
             let results = try await connection.run(script: DocumentSchema.installation(domain: hasDomain))
             Terminal.print(
                 "“\(database.name)” on port \(database.port) has version \(DocumentSchema.version) of the functions.")
-            let missing = (results.last?.rows ?? []).map(MissingPart.init)
+            var missing = (results.last?.rows ?? []).map(MissingPart.init)
+            // Each in a transaction of its own, for that is how an index is built beside others' work.
+            let indexes = missing.filter(\.isIndex)
+            for index in indexes {
+                Terminal.print("Building \(index.name.prefix { $0 != "," }) …")
+                _ = try await connection.run(script: index.statement)
+            }
+            missing.removeAll(where: \.isIndex)
             guard !missing.isEmpty else { return .success }
             Terminal.error(MissingPart.report(missing, role: database.user))
             return .failure
         } catch {
-            Terminal.error("switchyard supabase: \(error.message) (\(error.code))")
+            Terminal.error("switchyard supabase: " + error.cured(role: database.user, database: database.name))
             return .failure
         }
     }
@@ -50,6 +66,9 @@ struct MissingPart {
     let name: String
     let statement: String
     let role: String
+
+    /// Whether an index is to be built, which takes its time.
+    var isIndex: Bool { name.hasPrefix("the index ") }
 
     init(_ row: [[UInt8]?]) {
         func text(_ index: Int) -> String {
@@ -68,6 +87,41 @@ struct MissingPart {
             \(list.joined(separator: "\n"))
             Run the installation again when that is done; it says what is missing still.
             """
+    }
+}
+
+extension PostgresFailure {
+    /// What PostgreSQL says, and for a missing right the statement that grants it.
+    func cured(role: String, database: String) -> String {
+        let text = "\(message) (\(code))" + (hint.map { "\n\($0)" } ?? "")
+        guard code == "42501", let statement = grant(role: role, database: database) else { return text }
+        return "\(text)\nTo be run by an administrator of the database:\n\n  \(statement)\n"
+    }
+
+    private func grant(role: String, database: String) -> String? {
+        func quoted(_ name: some StringProtocol) -> String {
+            "\"" + name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
+        }
+        if message.hasPrefix("permission denied for database ") {
+            return "grant create on database \(quoted(database)) to \(quoted(role));"
+        }
+        let schemas = "permission denied for schema "
+        if message.hasPrefix(schemas) {
+            let schema = message.dropFirst(schemas.count)
+            return "grant usage, create on schema \(quoted(schema)) to \(quoted(role));"
+        }
+        if message.hasPrefix("must be owner of ") || message.hasPrefix("must be member of role ") {
+            // What an installation owns has one owner: whoever made the schema.
+            return """
+                do $$ begin execute format('grant %I to %I',
+                  (select pg_get_userbyid(nspowner) from pg_namespace where nspname = 'switchyard'), '\(role)'); end $$;
+                """
+        }
+        if message == "permission denied to create role" {
+            return
+                "create role anon nologin; create role authenticated nologin; create role service_role nologin bypassrls;"
+        }
+        return nil
     }
 }
 

@@ -42,6 +42,7 @@ import Testing
         (["supabase"], ["There is “supabase install”"]),
         (["supabase", "instal"], ["there is no “supabase instal”"]),
         (["supabase", "install"], ["either “--print” or “--database”"]),
+        (["supabase", "install", "--editor"], ["“--editor” goes with “--print”"]),
         (["supabase", "install", "--print", "--database", "postgresql:///x"], ["either “--print” or “--database”"]),
         (["supabase", "install", "--database", "mysql://x"], ["postgresql://postgres@127.0.0.1:5432/postgres"]),
         (["supabase", "install", "--database", "postgresql://u:secret@127.0.0.1/x"], ["--print | psql"]),
