@@ -83,7 +83,8 @@ let package = Package(
             ],
             path: "Plugins/SwitchyardSupabase",
             resources: [
-                "values", "domain", "tables", "queries", "visible", "writing", "reading", "changes", "rows", "messaging",
+                "values", "domain", "tables", "queries", "visible", "writing", "reading", "changes", "rows",
+                "messaging",
                 "grants", "check",
             ].map {
                 .embedInCode("SQL/\($0).sql")

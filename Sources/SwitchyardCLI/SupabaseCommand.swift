@@ -140,7 +140,8 @@ struct DatabaseAddress: Equatable {
         let path = rest.dropFirst(authority.count)
         let elsewhere = UsageError(
             "“--database” is for databases on this machine that ask for no password; for others run "
-                + "“switchyard supabase install --print | psql ADDRESS”, or paste the SQL into the dashboard's editor")
+                + "“switchyard supabase install --print | psql ADDRESS”, or paste what “--print --editor” prints into the dashboard's editor"
+        )
         guard !path.contains("?") else { throw elsewhere }
         var host = authority
         if let at = authority.lastIndex(of: "@") {

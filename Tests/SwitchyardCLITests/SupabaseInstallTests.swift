@@ -37,7 +37,7 @@ struct SupabaseInstallTests {
                 #"grant create on database "\#(server.name)" to "\#(role)";"#,
                 #"grant usage, create on schema "public" to "\#(role)";"#,
             ])
-        #expect(try await server.query("select count(*) from switchyard.rules") == "4")
+        #expect(try await server.query("select count(*) from switchyard.rules") == "5")
     }
 
     @Test func `What is printed for psql ends with the first error and changes nothing, and an editor takes it too`()

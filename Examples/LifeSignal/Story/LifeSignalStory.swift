@@ -65,6 +65,12 @@ public struct LifeSignalStory: Sendable {
             ContactModel(id: bobID, name: "Bob", isResponder: true),
             me: ContactModel(id: "", name: "Alice", isDependent: true))
         try await alice.contacts.add(ContactModel(id: "carol", name: "Carol"))
+        for try await requests in bob.contacts.requestsStream() {
+            guard let request = requests.first else { continue }
+            tell("\(request.contact.name) asks to be on Bob's list")
+            try await bob.contacts.accept(request.contact)
+            break
+        }
         for try await contacts in bob.contacts.contactsStream() where !contacts.isEmpty {
             tell("Bob knows \(contacts.map(\.name).joined(separator: ", "))")
             break

@@ -3,9 +3,10 @@ import Switchyard
 extension MockRules {
     /// The rules for the clients of users, contacts, check-ins and notifications, the same as for Firebase and Supabase.
     ///
-    /// Users own `users/ID` with everything below it, and the check-ins with their ID. Either of two users can add both to each
-    /// other's contacts, but not as responders. Responders see the check-ins and the profile. Contacts of a user can create
-    /// notifications for them, and cannot read these afterwards. Everything else is refused; allow it with ``or(_:)``.
+    /// Users own `users/ID` with everything below it, and the check-ins with their ID. Others can leave a request to be on a
+    /// user's list, which the user accepts. Contacts can update their own name and addresses on a list, and leave it.
+    /// Responders see the check-ins and the profile. Contacts of a user can create notifications for them, and cannot read these
+    /// afterwards. Users whom the user has blocked can do none of this. Everything else is denied; allow it with ``or(_:)``.
     public static let domain = MockRules { request in
         guard let userID = request.userID else { return false }
         let segments = request.path.segments
@@ -15,8 +16,11 @@ extension MockRules {
             return request.access == .get && request.isResponder(userID, of: segments[1])
         case "users" where segments.count == 4 && segments[2] == "contacts" && segments[3] == userID:
             return request.mayChangeOwnEntry(on: segments[1])
+        case "users" where segments.count == 4 && segments[2] == "contactRequests" && segments[3] == userID:
+            return request.mayAsk(segments[1])
         case "users" where segments.count == 4 && segments[2] == "notifications":
             return request.access == .create && request.entry(of: userID, on: segments[1]) != nil
+                && !request.isBlocked(by: segments[1]) && request.proposed.map(DomainFields.isNotification) == true
         case "checkIns" where segments.count == 2: return request.allowsCheckIn(for: userID)
         default: return false
         }
@@ -36,12 +40,34 @@ extension MockRules.Request {
     /// Whether contacts may change their own entry in the contacts of `person`, who must be among theirs afterwards.
     fileprivate func mayChangeOwnEntry(on person: AuthUser.ID) -> Bool {
         switch access {
+        case .get, .list, .create: return false
+        case .delete: return true
+        case .update:
+            guard let existing, let proposed else { return false }
+            return isMutual(with: person) && DomainFields.isOwnChange(from: existing, to: proposed)
+        }
+    }
+
+    /// Whether the caller may leave a request with `person`, who must be among their contacts afterwards.
+    fileprivate func mayAsk(_ person: AuthUser.ID) -> Bool {
+        switch access {
         case .get, .list: return false
         case .delete: return true
-        case .create, .update:
-            guard let userID, let back = Self.entry(person, userID), documentAfter(back) != nil else { return false }
-            return proposed?["isResponder"] != true || existing?["isResponder"] == true
+        case .create, .update: return isMutual(with: person) && proposed.map(DomainFields.isRequest) == true
         }
+    }
+
+    /// Whether `person` is among the caller's contacts afterwards, and has not blocked the caller.
+    private func isMutual(with person: AuthUser.ID) -> Bool {
+        guard let userID, let back = Self.entry(person, userID) else { return false }
+        return documentAfter(back) != nil && !isBlocked(by: person)
+    }
+
+    fileprivate func isBlocked(by person: AuthUser.ID) -> Bool {
+        guard let userID, let path = try? StoragePath(validating: "users/\(person)/blockedContacts/\(userID)") else {
+            return true
+        }
+        return document(path) != nil
     }
 
     fileprivate func allowsCheckIn(for userID: AuthUser.ID) -> Bool {

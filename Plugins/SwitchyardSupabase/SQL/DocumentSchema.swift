@@ -40,8 +40,8 @@ public enum DocumentSchema {
     /// Users own their documents, and contacts can do what these clients do for them. Existing rows are kept.
     public static let domainRules = """
         insert into switchyard.rules (collection_id, read, write)
-          values ('users', 'domain', 'domain'), ('contacts', 'domain', 'domain'), ('notifications', 'domain', 'domain'),
-                 ('checkIns', 'domain', 'domain')
+          values ('users', 'domain', 'domain'), ('contacts', 'domain', 'domain'), ('contactRequests', 'domain', 'domain'),
+                 ('notifications', 'domain', 'domain'), ('checkIns', 'domain', 'domain')
           on conflict (collection_id) do nothing;
 
         """

@@ -93,7 +93,7 @@ begin
           || case when x.read is null then '' else format(', which has the rules %s and %s', x.read, x.write) end,
         format('insert into switchyard.rules (collection_id, read, write) values (%L, ''domain'', ''domain'') '
           || 'on conflict (collection_id) do update set read = excluded.read, write = excluded.write;', c.name), keeper
-      from unnest(array['users', 'contacts', 'notifications', 'checkIns']) c (name)
+      from unnest(array['users', 'contacts', 'contactRequests', 'notifications', 'checkIns']) c (name)
       left join switchyard.rules x on x.collection_id = c.name
       where x.read is distinct from 'domain' or x.write is distinct from 'domain';
   end if;

@@ -308,9 +308,9 @@ begin
     outcomes := outcomes || jsonb_build_object('updateTime', switchyard.time_text(written), 'transforms', values_);
   end loop;
   perform set_config('switchyard.commit_time', '', true);
-  if not trusted and 'contacts' = any (my.domain) then
+  if not trusted and my.domain && array['contacts', 'contactRequests'] then
     select min(t.n) - 1 into index_ from jsonb_array_elements(writes) with ordinality as t (w, n)
-      where t.w ->> 'op' in ('set', 'patch') and t.w ->> 'path' like '%/contacts/%'
+      where t.w ->> 'op' in ('set', 'patch') and substring(t.w ->> 'path' from '([^/]+)/[^/]+$') = any (my.domain)
         and switchyard.is_one_sided(t.w ->> 'path', me);
     if index_ is not null then raise exception 'not allowed' using errcode = '42501', detail = index_; end if;
   end if;
@@ -344,7 +344,7 @@ begin
     when me is null then false
     when kind = any (my.named) then names[cardinality(names)] = me
     when kind = any (my.domain) then
-      case when names[1] = 'users' then names[2] = me or (names[3] = 'contacts' and cardinality(names) = 4 and names[4] = me) end
+      case when names[1] = 'users' then names[2] = me or (names[3] in ('contacts', 'contactRequests') and cardinality(names) = 4 and names[4] = me) end
     when kind = any (my.closed) then false
     when kind = any (my.ruled) then null
     when names[1] = any (my.roots) then names[2] = me end;

@@ -36,6 +36,29 @@ extension RoutedContactsClient {
             try await contacts.removeMutually(id)
         }
     }
+    public func requests() async throws(ContactsError) -> [ContactRequest] {
+        try await route.call(.repeatable("requests")) { contacts throws(ContactsError) in
+            try await contacts.requests()
+        }
+    }
+    public func requestsStream() -> SnapshotStream<[ContactRequest], ContactsError> {
+        route.snapshots("requests stream") { $0.requestsStream() }
+    }
+    public func accept(_ contact: ContactModel) async throws(ContactsError) {
+        try await route.call("accept") { contacts throws(ContactsError) in try await contacts.accept(contact) }
+    }
+    public func decline(_ id: ContactModel.ID) async throws(ContactsError) {
+        try await route.call("decline") { contacts throws(ContactsError) in try await contacts.decline(id) }
+    }
+    public func block(_ id: ContactModel.ID) async throws(ContactsError) {
+        try await route.call("block") { contacts throws(ContactsError) in try await contacts.block(id) }
+    }
+    public func unblock(_ id: ContactModel.ID) async throws(ContactsError) {
+        try await route.call("unblock") { contacts throws(ContactsError) in try await contacts.unblock(id) }
+    }
+    public func blocked() async throws(ContactsError) -> Set<ContactModel.ID> {
+        try await route.call(.repeatable("blocked")) { contacts throws(ContactsError) in try await contacts.blocked() }
+    }
 }
 
 extension Routed: ContactsClient, RoutedContactsClient where Client == any ContactsClient {}

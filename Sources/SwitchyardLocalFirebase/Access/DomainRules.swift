@@ -30,10 +30,17 @@ struct DomainRules {
             guard segments.count == 4 else { return false }
             switch segments[2] {
             case "contacts":
-                // Users cannot make themselves responders.
-                let isResponder = newData?["isResponder"] == true && data?["isResponder"] != true
-                return segments[3] == me && !isResponder
-            case "notifications": return data == nil && newData != nil && isContact(of: segments[1])
+                guard segments[3] == me else { return false }
+                guard let newData else { return true }
+                guard let data, !isBlocked(by: segments[1]) else { return false }
+                return DomainFields.isOwnChange(from: data, to: newData)
+            case "contactRequests":
+                guard segments[3] == me else { return false }
+                guard let newData else { return true }
+                return !isBlocked(by: segments[1]) && DomainFields.isRequest(newData)
+            case "notifications":
+                guard data == nil, let newData else { return false }
+                return isContact(of: segments[1]) && !isBlocked(by: segments[1]) && DomainFields.isNotification(newData)
             default: return false
             }
         case "checkIns" where segments.count == 2:
@@ -42,11 +49,12 @@ struct DomainRules {
         }
     }
 
-    /// Whether the result of a commit at `path` is allowed: users who add themselves to a list must have its owner on their
-    /// own.
+    /// Whether the result of a commit at `path` is allowed: users who ask to be on a list, or change their entry on it, must
+    /// have its owner on their own.
     func allowOutcome(at path: StoragePath) -> Bool {
         let segments = path.segments
-        guard segments.count == 4, segments[0] == "users", segments[2] == "contacts", segments[1] != me,
+        guard segments.count == 4, segments[0] == "users", ["contacts", "contactRequests"].contains(segments[2]),
+            segments[1] != me,
             documents[path] != nil
         else { return true }
         return documents[StoragePath("users", me, "contacts", segments[1])] != nil
@@ -70,6 +78,10 @@ struct DomainRules {
             guard let ancestor else { return false }
             return ancestor.segments[0] == "users" ? ancestor.segments[1] == me : nil
         }
+    }
+
+    private func isBlocked(by person: String) -> Bool {
+        documents[StoragePath("users", person, "blockedContacts", me)] != nil
     }
 
     private func isContact(of person: String, asResponder: Bool = false) -> Bool {

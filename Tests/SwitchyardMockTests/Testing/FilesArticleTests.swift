@@ -128,6 +128,9 @@ import Testing
             me: ContactModel(id: "", name: "Alice", isDependent: true))
         try await backend.checkIns.checkIn()
         #expect(try await backend.users.currentUser().displayName == "Alice")
+        for request in try await other.contacts.requests() {
+            try await other.contacts.accept(request.contact)
+        }
         #expect(try await other.storage.document("users/\(bobID)/contacts/\(alice.id)", from: .server).exists)
         await backend.shutDown()
         await other.shutDown()

@@ -89,7 +89,7 @@ struct DocumentDefenceTests {
             defer { ann.close() }
             for path in ["a", "b"] {
                 try await ann.commit(
-                    #"{"op": "set", "path": "notes/\#(path)", "data": {"n": 1.7e308, "m": -1.7e308, "s": 5e-321}}"#)
+                    #"{"op": "set", "path": "notes/\#(path)", "data": {"n": 1.7e308, "m": -1.7e308, "s": 1e-300}}"#)
             }
             try await ann.commit(
                 #"{"op": "patch", "path": "notes/a", "transforms": [{"field": ["x"], "op": "increment", "value": 1.7e308}, {"field": ["n"], "op": "increment", "value": 1.7e308}, {"field": ["m"], "op": "increment", "value": -1.7e308}]}"#
@@ -98,13 +98,13 @@ struct DocumentDefenceTests {
                 "select data -> 'n' || (data -> 'm') from switchyard.documents where path = 'notes/a'")
             #expect(data == #"{"$num": "-Infinity"}"#)
             try await ann.commit(
-                #"{"op": "set", "path": "notes/a", "data": {"n": 1.7e308, "m": -1.7e308, "s": 5e-321}}"#)
+                #"{"op": "set", "path": "notes/a", "data": {"n": 1.7e308, "m": -1.7e308, "s": 1e-300}}"#)
             let sums = try await ann.call(
                 "switchyard_aggregate", ["in": "notes", "orders": [[.null, "asc"]]],
                 [["sum", ["n"]], ["average", ["n"]], ["sum", ["m"]], ["sum", ["s"]], ["average", ["none"]]])
             #expect(
                 sums == [
-                    ["$num": "Infinity"], ["$num": "Infinity"], ["$num": "-Infinity"], .number(2 * 5e-321), .null,
+                    ["$num": "Infinity"], ["$num": "Infinity"], ["$num": "-Infinity"], .number(2e-300), .null,
                 ],
                 "\(sums.text())")
         }
@@ -278,5 +278,44 @@ struct DocumentDefenceTests {
                 }
             }
         }
+    }
+
+    @Test func `Documents beside rows are one commit, and a refusal names the write by its place among all`()
+        async throws
+    {
+        try await withDatabase(domain: true) { server in
+            try await server.query(
+                "create table public.items (id text primary key, n int); grant select, insert on public.items to authenticated"
+            )
+            let ann = try await SQLCaller("ann", on: server)
+            defer { ann.close() }
+            let table =
+                #"{"schema": "public", "name": "items", "id": "id", "parents": [], "path": ["items/"], "fields": [["n", "n"]]}"#
+            func writes(_ other: String) -> String {
+                """
+                [{"op": "set", "path": "users/ben/contactRequests/ann", "data": {"name": "Ann"}},
+                 {"op": "set", "path": "items/\(other)", "table": \(table), "parents": [], "id": "\(other)", "data": {"n": 1}},
+                 {"op": "set", "path": "users/ann/contacts/\(other)", "data": {"name": "Ben"}}]
+                """
+            }
+            let commit = "select public.switchyard_commit_rows(gen_random_uuid()::text, $1::jsonb)"
+            let answer = try JSON(parsing: Array((try await ann.text(commit, writes("ben")) ?? "").utf8))
+            #expect(answer["results"]?.array?.count == 3)
+            #expect(try await server.query("select count(*) from switchyard.documents") == "2")
+            #expect(try await server.query("select n from public.items") == "1")
+            // One that asks without having the other on their list, behind a row.
+            try await ann.commit(#"{"op": "delete", "path": "users/ann/contacts/ben"}"#)
+            let refused = try await refusal(
+                of: ann, commit, #"[{"op": "verify", "path": "users/ann"}, \#(writes("zoe").dropFirst())"#)
+            #expect(refused.code == "42501" && refused.details == "1", "\(refused)")
+            #expect(try await server.query("select count(*) from public.items") == "1")
+        }
+    }
+
+    private func refusal(of caller: SQLCaller, _ sql: String, _ parameter: String) async throws -> PostgresFailure {
+        try #require(
+            await #expect(throws: PostgresFailure.self) {
+                _ = try await caller.connection.run([PostgresStatement(sql, [parameter])])
+            })
     }
 }

@@ -55,7 +55,7 @@ struct InstallCheckTests {
                 let missing = try await install(on: server, as: "postgres", domain: true)
                 #expect(missing == [])
             }
-            #expect(try await server.query("select count(*) from switchyard.rules where read = 'domain'") == "4")
+            #expect(try await server.query("select count(*) from switchyard.rules where read = 'domain'") == "5")
         }
     }
 

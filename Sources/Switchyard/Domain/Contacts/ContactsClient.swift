@@ -15,15 +15,39 @@ public protocol ContactsClient: Sendable {
     /// - Throws: `.alreadyExists`.
     func add(_ contact: ContactModel) async throws(ContactsError)
 
-    /// Adds a contact to the person's list, and the person, as described by `me`, to the contact's list: both or neither.
+    /// Adds a contact to the person's list, and asks the contact to add the person, as described by `me`: both or neither.
     ///
-    /// `me` is the person's entry in the other list; its `id` is replaced by the person's own.
+    /// The person is on the other list once the contact has accepted the request. If the contact has asked first, this
+    /// accepts that request, and both lists are complete.
+    ///
+    /// - Parameter me: The person's entry in the other list, as they propose it. Its `id` is replaced by the person's own, and
+    ///   it is never a responder: only the owner of a list makes somebody one.
+    /// - Throws: `.alreadyExists`; `.notAllowed` if the contact has blocked the person.
     func addMutually(_ contact: ContactModel, me: ContactModel) async throws(ContactsError)
 
     /// - Throws: `.notFound`.
     func update(_ contact: ContactModel) async throws(ContactsError)
     /// Removes a contact from the person's own list; no error if it is missing.
     func remove(_ id: ContactModel.ID) async throws(ContactsError)
-    /// Removes each from the other's list: both or neither.
+    /// Removes each from the other's list, with a request that has not been answered: all or nothing.
     func removeMutually(_ id: ContactModel.ID) async throws(ContactsError)
+
+    /// The people who ask to be on this person's list, oldest request first.
+    func requests() async throws(ContactsError) -> [ContactRequest]
+    /// The people who ask to be on this person's list, oldest request first, now and after every change.
+    func requestsStream() -> SnapshotStream<[ContactRequest], ContactsError>
+    /// Adds the sender of a request to the person's list, and removes the request.
+    ///
+    /// - Parameter contact: The new entry, such as the request's ``ContactRequest/contact``, with changes. An entry that exists
+    ///   already stays as it is.
+    /// - Throws: `.notFound` if there is no request of this contact.
+    func accept(_ contact: ContactModel) async throws(ContactsError)
+    /// Removes a request without an answer; no error if it is missing. The sender can ask again: see ``block(_:)``.
+    func decline(_ id: ContactModel.ID) async throws(ContactsError)
+
+    /// Refuses another person's requests and notifications from now on. Removes them from the person's list, and their request.
+    func block(_ id: ContactModel.ID) async throws(ContactsError)
+    func unblock(_ id: ContactModel.ID) async throws(ContactsError)
+    /// The IDs of the people whom this person has blocked.
+    func blocked() async throws(ContactsError) -> Set<ContactModel.ID>
 }

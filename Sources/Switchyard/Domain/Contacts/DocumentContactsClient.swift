@@ -47,10 +47,15 @@ public struct DocumentContactsClient: ContactsClient {
         try await ContactsError.mapping {
             let path = ContactModel.collection(of: id).document(contact.id)
             try await requireNew(path)
+            let request = ContactRequest.collection(of: id).document(contact.id)
             var batch = WriteBatch()
             try batch.create(path, Self.newFields(contact))
-            // The other list may already contain this person; then its other fields stay.
-            try batch.merge(ContactModel.collection(of: contact.id).document(id), Self.newFields(me))
+            if try await storage.foresees(request) == true {
+                // The contact has asked first, and has this person on their list.
+                batch.delete(request)
+            } else {
+                try batch.set(ContactRequest.collection(of: contact.id).document(id), ContactRequest.fields(me))
+            }
             _ = try await storage.commit(batch)
         }
     }
@@ -79,7 +84,70 @@ public struct DocumentContactsClient: ContactsClient {
             var batch = WriteBatch()
             batch.delete(ContactModel.collection(of: id).document(contact))
             batch.delete(ContactModel.collection(of: contact).document(id))
+            batch.delete(ContactRequest.collection(of: contact).document(id))
+            batch.delete(ContactRequest.collection(of: id).document(contact))
             _ = try await storage.commit(batch)
+        }
+    }
+
+    public func requests() async throws(ContactsError) -> [ContactRequest] {
+        let id = try await signedIn.id()
+        return try await ContactsError.mapping {
+            try await storage.documents(Self.byTime(id)).documents.compactMap { ContactRequest($0) }
+        }
+    }
+
+    public func requestsStream() -> SnapshotStream<[ContactRequest], ContactsError> {
+        let storage = storage
+        return signedIn.stream { id throws(StorageError) in
+            storage.snapshots(of: Self.byTime(id)).mapElements { $0.documents.compactMap { ContactRequest($0) } }
+        }
+    }
+
+    public func accept(_ contact: ContactModel) async throws(ContactsError) {
+        let id = try await signedIn.id()
+        try await ContactsError.mapping {
+            let request = ContactRequest.collection(of: id).document(contact.id)
+            guard try await storage.document(request).exists else {
+                throw ContactsError(.notFound, "There is no request of this contact.")
+            }
+            let path = ContactModel.collection(of: id).document(contact.id)
+            var batch = WriteBatch()
+            if try await !storage.document(path).exists { try batch.create(path, Self.newFields(contact)) }
+            batch.delete(request)
+            _ = try await storage.commit(batch)
+        }
+    }
+
+    public func decline(_ contact: ContactModel.ID) async throws(ContactsError) {
+        let id = try await signedIn.id()
+        try await ContactsError.mapping {
+            try await storage.deleteDocument(ContactRequest.collection(of: id).document(contact))
+        }
+    }
+
+    public func block(_ contact: ContactModel.ID) async throws(ContactsError) {
+        let id = try await signedIn.id()
+        try await ContactsError.mapping {
+            var batch = WriteBatch()
+            try batch.set(ContactRequest.blocked(by: id).document(contact), ["blockedAt": .serverTime])
+            batch.delete(ContactModel.collection(of: id).document(contact))
+            batch.delete(ContactRequest.collection(of: id).document(contact))
+            _ = try await storage.commit(batch)
+        }
+    }
+
+    public func unblock(_ contact: ContactModel.ID) async throws(ContactsError) {
+        let id = try await signedIn.id()
+        try await ContactsError.mapping {
+            try await storage.deleteDocument(ContactRequest.blocked(by: id).document(contact))
+        }
+    }
+
+    public func blocked() async throws(ContactsError) -> Set<ContactModel.ID> {
+        let id = try await signedIn.id()
+        return try await ContactsError.mapping {
+            Set(try await storage.documents(Query(in: ContactRequest.blocked(by: id))).documents.map(\.id))
         }
     }
 
@@ -91,6 +159,10 @@ public struct DocumentContactsClient: ContactsClient {
 
     private static func byName(_ id: AuthUser.ID) -> Query {
         Query(in: ContactModel.collection(of: id)).ordered(by: "name")
+    }
+
+    private static func byTime(_ id: AuthUser.ID) -> Query {
+        Query(in: ContactRequest.collection(of: id)).ordered(by: "sentAt")
     }
 
     private static func newFields(_ contact: ContactModel) -> WriteFields {

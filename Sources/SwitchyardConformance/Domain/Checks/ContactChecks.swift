@@ -73,7 +73,7 @@ extension DomainConformance {
             try await context.settle()
             try expectEqual(try await context.contacts.contacts().count, 0, "the number of contacts")
         },
-        DomainCheck("adding on both sides shows on both sides", needs: .batches) { context in
+        DomainCheck("adding on both sides shows on both once the other has accepted", needs: .batches) { context in
             let alice = try await context.signIn("alice")
             let other = try await context.anotherDevice()
             let bob = try await context.signIn("bob", on: other)
@@ -82,9 +82,78 @@ extension DomainConformance {
                 me: ContactModel(id: "whatever", name: "Alice", isDependent: true))
             try await context.settle()
             try expectEqual(try await context.contacts.contacts().map(\.id), [bob.id], "Alice's contacts")
+            try expectEqual(
+                try await other.contacts.contacts().count, 0, "the number of Bob's contacts before he accepts")
+            let request = try expectValue(try await other.contacts.requests().first, "the request that Bob has")
+            try expectEqual(request.id, alice.id, "who has asked")
+            _ = try expectValue(request.sentAt, "when she asked")
+            var entry = request.contact
+            entry.note = "from the choir"
+            try await other.contacts.accept(entry)
+            try await other.core.storage.waitForPendingWrites()
             let theirs = try await other.contacts.contact(alice.id)
             try expectEqual(theirs.name, "Alice", "the name in Bob's list")
             try expectEqual(theirs.isDependent, true, "what Alice is to Bob")
+            try expectEqual(theirs.note, "from the choir", "Bob's note")
+            try expectEqual(try await other.contacts.requests().count, 0, "the number of requests left")
+        },
+        DomainCheck("who adds somebody that has asked is on both lists at once", needs: .batches) { context in
+            let alice = try await context.signIn("alice")
+            let other = try await context.anotherDevice()
+            let bob = try await context.signIn("bob", on: other)
+            try await context.contacts.addMutually(
+                ContactModel(id: bob.id, name: "Bob"), me: ContactModel(id: "", name: "Alice"))
+            try await context.settle()
+            _ = try expectValue(try await other.contacts.requests().first, "the request that Bob has")
+            try await other.contacts.addMutually(
+                ContactModel(id: alice.id, name: "Alice B."), me: ContactModel(id: "", name: "Bob"))
+            try await other.core.storage.waitForPendingWrites()
+            try expectEqual(try await other.contacts.contact(alice.id).name, "Alice B.", "the name in Bob's list")
+            try expectEqual(try await other.contacts.requests().count, 0, "the number of Bob's requests")
+            try expectEqual(try await context.contacts.requests().count, 0, "the number of Alice's requests")
+        },
+        DomainCheck("a request can be declined, and what was not asked cannot be accepted", needs: .batches) {
+            context in
+            let alice = try await context.signIn("alice")
+            let other = try await context.anotherDevice()
+            let bob = try await context.signIn("bob", on: other)
+            try await context.contacts.addMutually(
+                ContactModel(id: bob.id, name: "Bob"), me: ContactModel(id: "", name: "Alice", isResponder: true))
+            try await context.settle()
+            let request = try expectValue(try await other.contacts.requests().first, "the request that Bob has")
+            try expectEqual(request.contact.isResponder, false, "whether a request makes a responder")
+            try await other.contacts.decline(alice.id)
+            try await other.contacts.decline(alice.id)
+            try await other.core.storage.waitForPendingWrites()
+            try expectEqual(try await other.contacts.requests().count, 0, "the number of requests")
+            try await context.expectFailure(.notFound, as: ContactsError.self, in: "accepting it") {
+                try await other.contacts.accept(ContactModel(id: alice.id, name: "Alice"))
+            }
+            try expectEqual(try await other.contacts.contacts().count, 0, "the number of Bob's contacts")
+        },
+        DomainCheck("who is blocked is gone from the list, until they are unblocked", needs: .batches) { context in
+            let alice = try await context.signIn("alice")
+            try await context.contacts.add(ContactModel(id: "mallory", name: "Mallory"))
+            try await context.contacts.block("mallory")
+            try await context.settle()
+            try expectEqual(try await context.contacts.contacts().count, 0, "the number of contacts")
+            try expectEqual(try await context.contacts.blocked(), ["mallory"], "who is blocked by \(alice.id)")
+            try await context.contacts.unblock("mallory")
+            try await context.contacts.unblock("mallory")
+            try await context.settle()
+            try expectEqual(try await context.contacts.blocked(), [], "who is blocked")
+        },
+        DomainCheck("the stream of requests follows", needs: .live, .batches) { context in
+            let alice = try await context.signIn("alice")
+            let other = try await context.anotherDevice()
+            let bob = try await context.signIn("bob", on: other)
+            let probe = context.watch(other.contacts.requestsStream())
+            try await probe.newest("that there are none") { $0.isEmpty }
+            try await context.contacts.addMutually(
+                ContactModel(id: bob.id, name: "Bob"), me: ContactModel(id: "", name: "Alice"))
+            try await probe.newest("the one") { $0.map(\.id) == [alice.id] && $0.first?.sentAt != nil }
+            try await context.contacts.removeMutually(bob.id)
+            try await probe.newest("that it was taken back") { $0.isEmpty }
         },
         DomainCheck("adding on both sides happens on both or neither", needs: .batches) { context in
             let alice = try await context.signIn("alice")
@@ -96,7 +165,7 @@ extension DomainConformance {
                 try await context.contacts.addMutually(
                     ContactModel(id: bob.id, name: "Bob again"), me: ContactModel(id: alice.id, name: "Alice"))
             }
-            try expectEqual(try await other.contacts.contacts().count, 0, "the number of Bob's contacts")
+            try expectEqual(try await other.contacts.requests().count, 0, "the number of Bob's requests")
             try expectEqual(try await context.contacts.contact(bob.id).name, "Bob", "the name in Alice's list")
         },
         DomainCheck("removing on both sides leaves neither", needs: .batches) { context in
@@ -106,6 +175,8 @@ extension DomainConformance {
             try await context.contacts.addMutually(
                 ContactModel(id: bob.id, name: "Bob"), me: ContactModel(id: alice.id, name: "Alice"))
             try await context.settle()
+            try await other.contacts.accept(ContactModel(id: alice.id, name: "Alice"))
+            try await other.core.storage.waitForPendingWrites()
             try await context.contacts.removeMutually(bob.id)
             try await context.settle()
             try expectEqual(try await context.contacts.contacts().count, 0, "the number of Alice's contacts")

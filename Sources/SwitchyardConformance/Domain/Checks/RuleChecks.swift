@@ -6,7 +6,7 @@ extension DomainConformance {
         DomainCheck("a stranger can do nothing to a person, nor to their contacts", needs: .rules) { context in
             let scene = try await RuleScene(context)
             let attempts = scene.attempts
-            try expect(attempts.count >= 40, "there are forty attempts", found: "\(attempts.count)")
+            try expect(attempts.count >= 55, "there are fifty-five attempts", found: "\(attempts.count)")
             for attempt in attempts { try await attempt.expectRefusal(on: scene.carolDevice) }
             try await scene.expectUntouched()
         },
@@ -40,27 +40,89 @@ extension DomainConformance {
                 .write("deleting it", .delete(inbox.document("hello"))),
             ] { try await attempt.expectRefusal(on: scene.bobDevice) }
         },
-        DomainCheck("who adds themselves to a list is on both, and no responder", needs: .rules, .batches) { context in
+        DomainCheck("who asks is on both lists once they are accepted, and no responder", needs: .rules, .batches) {
+            context in
             let scene = try await RuleScene(context)
             let carol = scene.carolDevice
-            try await carol.contacts.addMutually(
-                ContactModel(id: scene.alice.id, name: "Alice"), me: ContactModel(id: "", name: "Carol"))
-            try await carol.core.storage.waitForPendingWrites()
+            func ask() async throws {
+                try await carol.contacts.addMutually(
+                    ContactModel(id: scene.alice.id, name: "Alice"), me: ContactModel(id: "", name: "Carol"))
+                try await carol.core.storage.waitForPendingWrites()
+            }
+            try await ask()
+            try await RuleAttempt.write("a notification", scene.notification).expectRefusal(on: carol)
+            let request = try expectValue(try await context.contacts.requests().first, "Carol's request")
+            try await context.contacts.accept(request.contact)
+            try await context.settle()
             let entry = try await context.contacts.contact(scene.carol.id)
             try expectEqual(entry.isResponder, false, "whether Carol is a responder")
             let path = try StoragePath(validating: "users/\(scene.alice.id)/contacts/\(scene.carol.id)")
             for attempt in [
                 RuleAttempt.write("becoming a responder", .update(path, ["isResponder": true])),
+                .write("being what the owner has not said", .update(path, ["isDependent": true])),
+                .write("changing the owner's note", .update(path, ["note": "Carol's"])),
+                .write("another field", .update(path, ["rank": 1])),
+                .write("a name that is no text", .update(path, ["name": 1])),
                 .read("reading the entry", path),
                 .query(
                     "reading check-ins", Query(in: "checkIns").where("userID", .equal, scene.alice.id)),
+                .write("a notification with another field", scene.notification(["title": "Hi", "isAdmin": true])),
+                .write(
+                    "a notification of any length",
+                    scene.notification(["title": .of(String(repeating: "x", count: 1001))])),
             ] { try await attempt.expectRefusal(on: carol) }
-            // And remove it again, on both sides.
+            // Her own name and addresses are hers to bring up to date.
+            try await carol.core.storage.updateDocument(path, ["name": "Carol C.", "email": "carol@example.com"])
+                .acknowledged()
+            try await carol.core.storage.commit(scene.batch(scene.notification)).acknowledged()
+            // And she removes it again, on both sides.
             try await carol.contacts.removeMutually(scene.alice.id)
             try await carol.core.storage.waitForPendingWrites()
             try expect(
                 try await !context.storage.document(path, from: .server).exists, "Carol is gone from Alice's list",
                 found: "she is there")
+        },
+        DomainCheck(
+            "who was removed does not come back by themselves, and who is blocked cannot ask", needs: .rules, .batches
+        ) {
+            context in
+            let scene = try await RuleScene(context)
+            let carol = scene.carolDevice
+            let mine = try StoragePath(validating: "users/\(scene.alice.id)/contacts/\(scene.carol.id)")
+            let ask = try StoragePath(validating: "users/\(scene.alice.id)/contactRequests/\(scene.carol.id)")
+            try await carol.contacts.addMutually(
+                ContactModel(id: scene.alice.id, name: "Alice"), me: ContactModel(id: "", name: "Carol"))
+            try await carol.core.storage.waitForPendingWrites()
+            try await context.contacts.accept(ContactModel(id: scene.carol.id, name: "Carol"))
+            try await context.settle()
+            try await context.contacts.remove(scene.carol.id)
+            try await context.settle()
+            for attempt in [
+                RuleAttempt.write("coming back", .set(mine, ["name": "Carol"])),
+                .write("a notification", scene.notification),
+            ] { try await attempt.expectRefusal(on: carol) }
+            // Asking again is allowed, until she is blocked.
+            try await carol.core.storage.setDocument(ask, ["name": "Carol"]).acknowledged()
+            try await context.contacts.block(scene.carol.id)
+            try await context.settle()
+            for attempt in [
+                RuleAttempt.write("asking again", .set(ask, ["name": "Carol"])),
+                .write("coming back", .set(mine, ["name": "Carol"])),
+                .write("a notification", scene.notification),
+                .write(
+                    "ending it",
+                    .delete(try StoragePath(validating: "users/\(scene.alice.id)/blockedContacts/\(scene.carol.id)"))),
+            ] { try await attempt.expectRefusal(on: carol) }
+            // Also while she is on the list.
+            try await context.contacts.add(ContactModel(id: scene.carol.id, name: "Carol"))
+            try await context.settle()
+            for attempt in [
+                RuleAttempt.write("a notification", scene.notification),
+                .write("changing her entry", .update(mine, ["name": "C."])),
+            ] { try await attempt.expectRefusal(on: carol) }
+            try await context.contacts.unblock(scene.carol.id)
+            try await context.settle()
+            try await carol.core.storage.commit(scene.batch(scene.notification)).acknowledged()
         },
     ].within("rules")
 }
@@ -92,6 +154,8 @@ private struct RuleScene {
         try await context.checkIns.checkIn()
         try await context.notify("n", at: 1, to: alice.id)
         try await context.settle()
+        try await bobDevice.contacts.accept(ContactModel(id: alice.id, name: "Alice", isDependent: true))
+        try await bobDevice.core.storage.waitForPendingWrites()
         let mine = Query(in: "checkIns").where("userID", .equal, alice.id)
         checkIn = try expectValue(
             try await context.storage.documents(mine, from: .server).documents.first?.path, "Alice's check-in")
@@ -102,6 +166,19 @@ private struct RuleScene {
         (try? StoragePath(validating: segments.joined(separator: "/"))) ?? "users/nobody"
     }
 
+    /// A notification for Alice from anybody.
+    var notification: RuleAttempt.Change { notification(["title": "Hi"]) }
+
+    func notification(_ fields: WriteFields) -> RuleAttempt.Change {
+        .set(path("users", alice.id, "notifications", "n-\(UInt32.random(in: 0 ... .max))"), fields)
+    }
+
+    func batch(_ change: RuleAttempt.Change) throws -> WriteBatch {
+        var batch = WriteBatch()
+        try change.add(to: &batch)
+        return batch
+    }
+
     /// A stranger's attempts.
     var attempts: [RuleAttempt] {
         let (a, b, c) = (alice.id, bob.id, carol.id)
@@ -109,6 +186,8 @@ private struct RuleScene {
         let entry = path("users", a, "contacts", b)
         let mine = path("users", a, "contacts", c)
         let notification = path("users", a, "notifications", "n")
+        let back = path("users", c, "contacts", a)
+        let ask = path("users", a, "contactRequests", c)
         let people = Query(in: "users")
         let hers = profile.collection("contacts")
         let inbox = profile.collection("notifications")
@@ -145,6 +224,39 @@ private struct RuleScene {
             .writes(
                 "making Bob one on both lists",
                 [.set(path("users", c, "contacts", a), ["name": "Alice"]), .merge(entry, ["isResponder": true])]),
+            .writes("being on both lists", [.set(back, ["name": "Alice"]), .set(mine, ["name": "Carol"])]),
+            .writes(
+                "merging oneself into both lists", [.set(back, ["name": "Alice"]), .merge(mine, ["name": "Carol"])]),
+            .writes(
+                "being on both lists and leaving a notification",
+                [
+                    .set(back, ["name": "Alice"]), .set(mine, ["name": "Carol"]),
+                    .set(inbox.document("y"), ["title": "Hi"]),
+                ]),
+            .writes(
+                "asking and leaving a notification",
+                [
+                    .set(back, ["name": "Alice"]), .set(ask, ["name": "Carol"]),
+                    .set(inbox.document("y"), ["title": "Hi"]),
+                ]),
+            .write("asking without having her on one's list", .set(ask, ["name": "Carol"])),
+            .writes(
+                "asking to be a responder",
+                [.set(back, ["name": "Alice"]), .set(ask, ["name": "C", "isResponder": true])]),
+            .writes(
+                "asking with other fields", [.set(back, ["name": "Alice"]), .set(ask, ["name": "C", "isAdmin": true])]),
+            .writes("asking with no text for a name", [.set(back, ["name": "Alice"]), .set(ask, ["name": ["a": 1]])]),
+            .writes(
+                "asking at any length",
+                [.set(back, ["name": "Alice"]), .set(ask, ["name": .of(String(repeating: "x", count: 1001))])]),
+            .writes(
+                "asking under Bob's name",
+                [.set(back, ["name": "Alice"]), .set(path("users", a, "contactRequests", b), ["name": "Bob"])]),
+            .write("unblocking oneself", .delete(path("users", a, "blockedContacts", c))),
+            .write("blocking Bob for her", .set(path("users", a, "blockedContacts", b), ["blockedAt": .serverTime])),
+            .query("her requests", Query(in: profile.collection("contactRequests"))),
+            .query("whom she has blocked", Query(in: profile.collection("blockedContacts"))),
+            .read("her request", path("users", a, "contactRequests", b)),
             .write("a notification", .set(inbox.document("x"), ["title": "Hi"])),
             .write("a notification for Bob", .set(path("users", b, "notifications", "x"), ["title": "Hi"])),
             .write("marking a notification", .update(notification, ["isRead": true])),
@@ -192,6 +304,15 @@ private enum RuleAttempt {
         case merge(StoragePath, WriteFields)
         case update(StoragePath, FieldUpdates)
         case delete(StoragePath)
+
+        func add(to batch: inout WriteBatch) throws {
+            switch self {
+            case .set(let path, let fields): try batch.set(path, fields)
+            case .merge(let path, let fields): try batch.merge(path, fields)
+            case .update(let path, let updates): try batch.update(path, updates)
+            case .delete(let path): batch.delete(path)
+            }
+        }
     }
 
     case read(String, StoragePath)
@@ -215,14 +336,7 @@ private enum RuleAttempt {
                 try expect(found.isEmpty, "nothing is found: \(name)", found: "\(found.count) documents")
             case .writes(let name, let changes):
                 var batch = WriteBatch()
-                for change in changes {
-                    switch change {
-                    case .set(let path, let fields): try batch.set(path, fields)
-                    case .merge(let path, let fields): try batch.merge(path, fields)
-                    case .update(let path, let updates): try batch.update(path, updates)
-                    case .delete(let path): batch.delete(path)
-                    }
-                }
+                for change in changes { try change.add(to: &batch) }
                 try await storage.commit(batch).acknowledged()
                 try expect(false, "it is refused: \(name)", found: "that it was done")
             }

@@ -1,0 +1,41 @@
+/// A request of another person to be on this person's list: the document `users/{id}/contactRequests/{other}`.
+public struct ContactRequest: Sendable, Hashable, Identifiable {
+    /// The ID of the other person's account.
+    public var id: String { contact.id }
+    /// The other person as they describe themselves. Never a responder: that is for the owner of the list to say.
+    public let contact: ContactModel
+    public let sentAt: Timestamp?
+}
+
+extension ContactRequest: CustomStringConvertible {
+    /// The ID only, to keep people's names and addresses out of logs.
+    public var description: String { "ContactRequest(\(id))" }
+}
+
+extension ContactRequest {
+    /// - Returns: `nil` for a document that does not exist.
+    init?(_ document: DocumentSnapshot) {
+        guard var contact = ContactModel(document) else { return nil }
+        contact.isResponder = false
+        contact.addedAt = nil
+        self.init(contact: contact, sentAt: document.data?["sentAt"]?.timestampValue)
+    }
+
+    /// The fields of a new request, for the person who sends it.
+    static func fields(_ me: ContactModel) -> WriteFields {
+        var me = me
+        me.isResponder = false
+        var fields = me.fields
+        fields["sentAt"] = .serverTime
+        return fields
+    }
+
+    static func collection(of id: AuthUser.ID) -> CollectionPath {
+        UserFields.path(id).collection("contactRequests")
+    }
+
+    /// The people whose requests and notifications a person does not want.
+    static func blocked(by id: AuthUser.ID) -> CollectionPath {
+        UserFields.path(id).collection("blockedContacts")
+    }
+}
