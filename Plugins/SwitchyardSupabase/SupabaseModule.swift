@@ -101,6 +101,11 @@ public struct SupabaseModule: InfrastructureModule {
                         + "servers only; the publishable key goes into key")
             }
         }
+        if let what = configuration.jwtSecret.flatMap({ LegacySecret.problem(of: $0) }) {
+            throw problem(
+                "jwtSecret \(what). Anybody could write tokens that pass with it. Copy the legacy JWT secret from the dashboard: "
+                    + "Project Settings, JWT Keys. A project with signing keys needs none")
+        }
         _ = try SupabaseBuckets(configuration)
         try configuration.realtime.validate()
         guard configuration.checkInterval >= .milliseconds(10) else {
@@ -124,11 +129,11 @@ public struct SupabaseModule: InfrastructureModule {
         }
     }
 
-    private static func isSecret(_ key: String) -> Bool {
+    static func isSecret(_ key: String) -> Bool {
         key.hasPrefix("sb_secret_") || SupabaseGrant.claims(of: key)?["role"]?.string == "service_role"
     }
 
-    private static func isPublic(_ key: String) -> Bool {
+    static func isPublic(_ key: String) -> Bool {
         key.hasPrefix("sb_publishable_") || SupabaseGrant.claims(of: key)?["role"]?.string == "anon"
     }
 

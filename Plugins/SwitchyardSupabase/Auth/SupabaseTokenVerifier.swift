@@ -10,7 +10,7 @@ final class SupabaseTokenVerifier: TokenVerifier {
 
     private let rules: TokenRules
     private let keys: PublishedKeys
-    /// Initialized with the legacy secret, if there is one.
+    /// Initialized with the legacy secret, if there is one that can prove anything.
     private let code: HMACSHA256?
     private let service: SupabaseAuthService
     private let now: @Sendable () -> Timestamp
@@ -23,7 +23,9 @@ final class SupabaseTokenVerifier: TokenVerifier {
         rules = TokenRules(issuers: [address], audience: "authenticated")
         keys = PublishedKeys(
             address + "/.well-known/jwks.json", .keySet, transport: transport, clock: surroundings.context.clock)
-        code = surroundings.configuration.jwtSecret.map { HMACSHA256(key: Array($0.reveal().utf8)) }
+        code = surroundings.configuration.jwtSecret.flatMap { secret in
+            LegacySecret.problem(of: secret) == nil ? HMACSHA256(key: Array(secret.reveal().utf8)) : nil
+        }
         service = SupabaseAuthService(
             address: address, apiKey: surroundings.configuration.key, transport: transport,
             clock: surroundings.context.clock, now: surroundings.context.now)
@@ -51,11 +53,15 @@ final class SupabaseTokenVerifier: TokenVerifier {
             throw TokenError(
                 .invalidSignature, "The token is not signed with ES256, RS256 or HS256, as those of a project are.")
         }
-        if checksRevocation { try await checkRevocation(token) }
+        // Nothing is taken from `user_metadata`, which users write themselves, the service's own `email_verified` included.
         var verified = VerifiedToken(token, by: provider, of: userID, web.claims)
         verified.isAnonymous = web.claims["is_anonymous"]?.bool ?? false
-        verified.isEmailVerified = web.claims["user_metadata"]?["email_verified"]?.bool ?? false
         verified.identity = web.claims["app_metadata"]?["provider"]?.string.map { IdentityProvider(supabase: $0) }
+        if checksRevocation {
+            let user = try await lookUp(token, of: userID)
+            let isSameAddress = user.email?.lowercased() == verified.email?.lowercased()
+            verified.isEmailVerified = user.isEmailVerified && isSameAddress
+        }
         return verified
     }
 
@@ -65,18 +71,31 @@ final class SupabaseTokenVerifier: TokenVerifier {
         guard var code else {
             throw TokenError(
                 .unsupported,
-                "The project signs with its legacy secret. Set Supabase's jwtSecret, or let the project use signing keys."
-            )
+                "The project signs with its legacy secret. Set Supabase's jwtSecret, of at least \(LegacySecret.minimum) "
+                    + "bytes, or let the project use signing keys.")
         }
         code.update(web.signed)
         guard HMACSHA256.areEqual(web.signature, code.code()) else { throw Self.foreign }
     }
 
-    private func checkRevocation(_ token: Secret) async throws(TokenError) {
+    /// Asks the service for the account, which it answers only while the session lasts.
+    private func lookUp(_ token: Secret, of userID: AuthUser.ID) async throws(TokenError) -> AuthUser {
+        let answer: JSON
         do throws(SupabaseAuthFailure) {
-            _ = try await service.call(.get, "/user", as: token)
+            answer = try await service.call(.get, "/user", as: token)
         } catch {
             throw TokenError(lookingUp: AuthError(error))
         }
+        guard let user = AuthUser(supabase: answer), user.id == userID else {
+            throw TokenError(
+                .unavailable,
+                "The session of the token could not be looked up: the project's answer is not its account.")
+        }
+        guard let account = ManagedAccount(supabase: answer, at: now()) else {
+            throw TokenError(.tokenRevoked, "The account was deleted. Sign in again.")
+        }
+        // Services before July 2026 answer for banned users as for others.
+        guard !account.isDisabled else { throw TokenError(.userDisabled, "The account is disabled.") }
+        return user
     }
 }

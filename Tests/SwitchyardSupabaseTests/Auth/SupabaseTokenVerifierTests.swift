@@ -76,7 +76,7 @@ import Testing
         let (verifier, transport) = try verifier(keys: [Self.key])
         for _ in 0..<3 {
             let verified = try await verifier.verify(Secret(Self.token))
-            #expect(verified.userID == "ada" && verified.role == "authenticated" && verified.isEmailVerified)
+            #expect(verified.userID == "ada" && verified.role == "authenticated" && !verified.isEmailVerified)
             #expect(verified.email == "ada@example.com" && verified.identity == .password && !verified.isAnonymous)
         }
         for place in [-1, -40, -80] {
@@ -113,6 +113,91 @@ import Testing
         let (published, _) = try self.verifier(secret: nil, keys: [Self.key])
         let forged = Self.signed(secret: Self.key["x"]?.string ?? "")
         #expect(await code(published, forged) == .unsupported)
+    }
+
+    /// What is written for a variable that is not set, what is too short, and what everybody knows.
+    private static let worthless: [Secret] = [
+        "", "   ", "\n", "short", "31 bytes are one byte too few..",
+        "sb_publishable_0123456789012345678901234567890123",
+        Secret(signed(["role": "anon"])),
+    ]
+
+    @Test(arguments: worthless)
+    func `A secret that anybody knows proves nothing, whoever asks`(_ secret: Secret) async throws {
+        var configuration = SupabaseConfiguration(url: Self.address, key: "key")
+        configuration.jwtSecret = secret
+        let error = #expect(throws: InfrastructureError.self) { try SupabaseModule(configuration).validate() }
+        #expect(error?.code == .invalidConfiguration && error?.message.contains("jwtSecret") == true)
+        #expect(secret.reveal().count < 10 || error?.message.contains(secret.reveal()) == false)
+        await #expect(throws: InfrastructureError.self) {
+            try await Infrastructure(.supabase(configuration)).tokenVerifier()
+        }
+        // The verifier does not rely on that.
+        let (usual, _) = try verifier()
+        _ = usual
+        let good = try SupabaseModule(SupabaseConfiguration(url: Self.address, key: "key")) { ScriptedTransport() }
+            .surroundings(
+                ModuleContext(auth: nil, now: { Timestamp(clampingSeconds: Self.time, nanoseconds: 0) }))
+        let verifier = SupabaseTokenVerifier(
+            SupabaseSurroundings(
+                configuration: configuration, project: good.project, transport: good.transport, session: good.session,
+                context: good.context))
+        #expect(await code(verifier, Self.signed(secret: secret.reveal())) == .unsupported)
+    }
+
+    @Test func `A server whose variable for the secret is not set does not start`() async throws {
+        let environment: [String: String] = [:]
+        var configuration = SupabaseConfiguration(url: Self.address, key: "key")
+        configuration.jwtSecret = Secret(environment["SUPABASE_JWT_SECRET"] ?? "")
+        let error = await #expect(throws: InfrastructureError.self) {
+            try await Infrastructure(.supabase(configuration))
+        }
+        #expect(error?.message.contains("jwtSecret is empty") == true)
+    }
+
+    @Test func `An address counts as confirmed only if the project says so, not its user`() async throws {
+        let claims: JSONObject = [
+            "email": "ada@example.com", "user_metadata": ["email_verified": true, "role": "service_role"],
+        ]
+        let (verifier, transport) = try verifier(secret: Secret(Self.secret))
+        let token = Secret(Self.signed(claims))
+        let unasked = try await verifier.verify(token)
+        #expect(!unasked.isEmailVerified && unasked.role == "authenticated")
+        func answer(_ more: String) -> ScriptedExchange {
+            .on(
+                .get, Self.address + "/auth/v1/user",
+                .json(#"{"id":"ada","user_metadata":{"email_verified":true}\#(more)}"#))
+        }
+        let confirmed = #","email_confirmed_at":"2026-01-01T00:00:00Z""#
+        for (more, isVerified) in [
+            (#","email":"ada@example.com""#, false), (#","email":"ada@example.com""# + confirmed, true),
+            (#","email":"eve@example.com""# + confirmed, false), (confirmed, false),
+        ] {
+            transport.expect(answer(more))
+            #expect(try await verifier.verify(token, checksRevocation: true).isEmailVerified == isVerified, "\(more)")
+        }
+        try transport.verify()
+    }
+
+    @Test(
+        arguments: [
+            (#"{"id":"ada","banned_until":"2099-01-01T00:00:00Z"}"#, .userDisabled),
+            (#"{"id":"ada","banned_until":"2001-01-01T00:00:00Z"}"#, nil), (#"{"id":"ada","banned_until":null}"#, nil),
+            (#"{"id":"ada","deleted_at":"2001-01-01T00:00:00Z"}"#, .tokenRevoked), (#"{"id":"eve"}"#, .unavailable),
+            ("{}", .unavailable),
+        ] as [(String, ErrorCode?)])
+    func `Whoever is banned is told so, also by a service that answers for them`(
+        _ answer: String, _ expected: ErrorCode?
+    ) async throws {
+        let (verifier, transport) = try verifier(secret: Secret(Self.secret))
+        transport.expect(.on(.get, Self.address + "/auth/v1/user", .json(answer)))
+        let token = Secret(Self.signed())
+        do throws(TokenError) {
+            _ = try await verifier.verify(token, checksRevocation: true)
+            #expect(expected == nil)
+        } catch {
+            #expect(error.code == expected, "\(error)")
+        }
     }
 
     @Test(
