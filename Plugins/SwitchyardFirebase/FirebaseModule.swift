@@ -118,14 +118,14 @@ public struct FirebaseModule: InfrastructureModule {
         for (name, text) in [("project", configuration.project), ("database", configuration.database)] {
             guard !text.isEmpty, text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "/") }) else {
                 throw InfrastructureError(
-                    .invalidConfiguration, "Firebase's \(name) must be an ID, not “\(text)”.")
+                    .invalidConfiguration, "Firebase's \(name) must be an ID, not \(Secret.shown(text)).")
             }
         }
         if let account = configuration.serviceAccount, !GoogleKeyFile.isAccountName(account) {
             throw InfrastructureError(
                 .invalidConfiguration,
                 "Firebase's serviceAccount must be the address of a service account, such as "
-                    + "robot@demo.iam.gserviceaccount.com, not “\(account)”.")
+                    + "robot@demo.iam.gserviceaccount.com, not \(Secret.shown(account)).")
         }
         guard configuration.cacheBytes > 0 else {
             throw InfrastructureError(.invalidConfiguration, "Firebase's cacheBytes must be above zero.")

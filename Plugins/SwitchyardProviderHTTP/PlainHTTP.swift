@@ -10,11 +10,12 @@ package enum PlainHTTP {
         guard let parts = try? URLParts(validating: "http://\(host)"), parts.port == nil, parts.path.isEmpty,
             parts.query == nil
         else {
-            throw problem(provider, "must be a host alone, such as 192.168.1.20, not “\(host)”")
+            throw problem(provider, "must be a host alone, such as 192.168.1.20, not \(Secret.shown(host))")
         }
         guard parts.isPrivate else {
             throw problem(
-                provider, "allows machines of a private network only, and “\(host)” is not one. Use https there")
+                provider,
+                "allows machines of a private network only, and \(Secret.shown(host)) is not one. Use https there")
         }
     }
 

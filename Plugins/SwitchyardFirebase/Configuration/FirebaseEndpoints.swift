@@ -68,7 +68,8 @@ struct AddressPlace: Sendable {
     private static let hostAndPort = "Write host:port, such as “127.0.0.1:8080”."
 
     func problem(_ address: String, _ what: String) -> InfrastructureError {
-        InfrastructureError(.invalidConfiguration, "\(name): “\(address)” cannot be used: \(what). \(form)")
+        InfrastructureError(
+            .invalidConfiguration, "\(name): \(Secret.shown(address)) cannot be used: \(what). \(form)")
     }
 }
 

@@ -30,7 +30,7 @@ public struct FirebaseCredential: Sendable {
 
     enum Source: Sendable {
         case text(Secret)
-        case file(String)
+        case file(KeyFilePath)
         case applicationDefault
         case closure(id: UUID, @Sendable (_ isRefused: Bool) async throws -> Token)
     }
@@ -42,7 +42,9 @@ public struct FirebaseCredential: Sendable {
     public static func keyFile(text: Secret) -> FirebaseCredential { FirebaseCredential(source: .text(text)) }
 
     /// A key file of one of these kinds. It is read when the clients are made.
-    public static func keyFile(_ path: String) -> FirebaseCredential { FirebaseCredential(source: .file(path)) }
+    public static func keyFile(_ path: String) -> FirebaseCredential {
+        FirebaseCredential(source: .file(KeyFilePath(path)))
+    }
 
     /// The credential that Google's own libraries find: the key file in `GOOGLE_APPLICATION_CREDENTIALS`, the one that `gcloud`
     /// has stored for this user, or, on machines at Google, the one of the metadata server, whose address `GCE_METADATA_HOST`
@@ -63,7 +65,7 @@ extension FirebaseCredential: Hashable {
     private var identity: [String] {
         switch source {
         case .text(let text): ["text", text.reveal()]
-        case .file(let path): ["file", path]
+        case .file(let file): ["file", file.path]
         case .applicationDefault: ["applicationDefault"]
         case .closure(let id, _): ["closure", id.uuidString]
         }
@@ -80,7 +82,7 @@ extension FirebaseCredential: CustomStringConvertible, CustomReflectable {
     public var description: String {
         switch source {
         case .text: "FirebaseCredential(a key)"
-        case .file(let path): "FirebaseCredential(\(path))"
+        case .file(let file): "FirebaseCredential(\(file.plain ?? file.shown))"
         case .applicationDefault: "FirebaseCredential(application default)"
         case .closure: "FirebaseCredential(a source of tokens)"
         }
@@ -94,7 +96,7 @@ extension FirebaseCredential: Codable {
 
     public init(from decoder: any Decoder) throws {
         let text = try decoder.singleValueContainer().decode(Secret.self)
-        let first = text.reveal().first { !$0.isWhitespace }
+        let first = text.reveal().first { !$0.isWhitespace && $0 != "\u{FEFF}" }
         if text.reveal() == Self.defaultName {
             self = .applicationDefault
         } else if first == "{" {
@@ -105,7 +107,7 @@ extension FirebaseCredential: Codable {
                     codingPath: decoder.codingPath,
                     debugDescription: "It is empty. Set the path or the text of a key file, or “applicationDefault”."))
         } else {
-            self = .keyFile(text.reveal())
+            self.init(source: .file(KeyFilePath(text)))
         }
     }
 
@@ -114,7 +116,8 @@ extension FirebaseCredential: Codable {
         var container = encoder.singleValueContainer()
         switch source {
         case .text(let text): try container.encode(text)
-        case .file(let path): try container.encode(path)
+        case .file(let file):
+            if let path = file.plain { try container.encode(path) } else { try container.encode(file.secret) }
         case .applicationDefault: try container.encode(Self.defaultName)
         case .closure:
             throw EncodingError.invalidValue(

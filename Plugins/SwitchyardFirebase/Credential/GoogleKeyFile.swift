@@ -62,12 +62,14 @@ enum GoogleKeyFile: Sendable {
 
     static let usualTokenAddress = "https://oauth2.googleapis.com/token"
 
-    /// - Parameter place: Where it comes from, for error messages.
+    /// - Parameter place: Where it comes from, for error messages, which show nothing else of it.
     init(_ text: Secret, from place: String) throws(InfrastructureError) {
         func problem(_ what: String) -> InfrastructureError {
             InfrastructureError(.invalidConfiguration, "Firebase's credential, \(place), cannot be used: \(what)")
         }
-        guard let file = (try? JSON(parsing: Array(text.reveal().utf8)))?.object else {
+        // Some editors begin a file with a byte order mark.
+        let bytes = text.reveal().utf8.drop { "\u{FEFF}".utf8.contains($0) }
+        guard let file = (try? JSON(parsing: Array(bytes)))?.object else {
             throw problem("it is no JSON. Download a key of a service account: Project settings, Service accounts.")
         }
         func member(_ name: String) throws(InfrastructureError) -> String {
@@ -120,9 +122,8 @@ enum GoogleKeyFile: Sendable {
                     }, source: source,
                     member: format?["type"]?.string == "json" ? format?["subject_token_field_name"]?.string : nil))
         case let type:
-            throw problem(
-                "its type “\(type ?? "none")” is not supported. Use service_account, authorized_user or external_account."
-            )
+            let found = type.map { "its type, \(Secret.shown($0)), is not supported" } ?? "it has no type"
+            throw problem("\(found). Use service_account, authorized_user or external_account.")
         }
     }
 }

@@ -121,7 +121,8 @@ struct GoogleTokens: Sendable {
             // The issuer replaces the file now and then.
             guard let data = FileManager.default.contents(atPath: path) else {
                 throw AuthError(
-                    .unavailable, "The token of this machine's identity, “\(path)”, cannot be read.", isRetryable: true)
+                    .unavailable, "The token of this machine's identity, \(KeyFilePath(path).shown), cannot be read.",
+                    isRetryable: true)
             }
             bytes = Array(data)
         case .address(let address, let headers):
@@ -132,7 +133,7 @@ struct GoogleTokens: Sendable {
         let text = String(decoding: bytes, as: UTF8.self)
         guard let member = workload.member else { return Secret(text.trimmed) }
         guard let token = (try? JSON(parsing: bytes))?[member]?.string else {
-            throw AuthError(.unauthenticated, "The token of this machine's identity lacks “\(member)”.")
+            throw AuthError(.unauthenticated, "The token of this machine's identity lacks \(Secret.shown(member)).")
         }
         return Secret(token)
     }

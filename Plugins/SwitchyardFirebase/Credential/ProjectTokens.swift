@@ -87,26 +87,28 @@ extension FirebaseCredential {
     func resolved(environment: [String: String]) throws(InfrastructureError) -> GoogleTokens.Source {
         switch source {
         case .closure(_, let source): return .closure(source)
-        case .text(let text): return .keyFile(try GoogleKeyFile(text, from: "the text of a key file"))
-        case .file(let path): return .keyFile(try Self.read(path))
+        case .text(let text):
+            let place = text.name.map { "the text of the variable \($0)" } ?? "the text of a key file"
+            return .keyFile(try GoogleKeyFile(text, from: place))
+        case .file(let file): return .keyFile(try Self.read(file))
         case .applicationDefault:
-            if let path = environment["GOOGLE_APPLICATION_CREDENTIALS"], !path.isEmpty {
-                return .keyFile(try Self.read(path))
+            let variable = "GOOGLE_APPLICATION_CREDENTIALS"
+            if let path = environment[variable], !path.isEmpty {
+                return .keyFile(try Self.read(KeyFilePath(Secret(path, name: variable))))
             }
             if let path = Self.userFile(environment), FileManager.default.fileExists(atPath: path) {
-                return .keyFile(try Self.read(path))
+                return .keyFile(try Self.read(KeyFilePath(path)))
             }
             let host = environment["GCE_METADATA_HOST"].flatMap { $0.isEmpty ? nil : $0 }
             return .machine(host: host ?? "metadata.google.internal")
         }
     }
 
-    private static func read(_ path: String) throws(InfrastructureError) -> GoogleKeyFile {
-        guard let data = FileManager.default.contents(atPath: path) else {
-            throw InfrastructureError(
-                .invalidConfiguration, "Firebase's credential, the file “\(path)”, cannot be read. Is the path right?")
+    private static func read(_ file: KeyFilePath) throws(InfrastructureError) -> GoogleKeyFile {
+        guard let data = FileManager.default.contents(atPath: file.path) else {
+            throw InfrastructureError(.invalidConfiguration, "Firebase's credential, \(file.shown), \(file.problem)")
         }
-        return try GoogleKeyFile(Secret(String(decoding: data, as: UTF8.self)), from: "the file “\(path)”")
+        return try GoogleKeyFile(Secret(String(decoding: data, as: UTF8.self)), from: file.shown)
     }
 
     /// The file in which `gcloud` stores a user's credential.

@@ -77,6 +77,6 @@ struct SupabaseProject: Sendable, Hashable {
     private static func problem(_ address: String, _ what: String, _ remedy: String? = nil) -> InfrastructureError {
         let more = remedy.map { " \($0)" } ?? ""
         return InfrastructureError(
-            .invalidConfiguration, "The Supabase url “\(address)” cannot be used: \(what).\(more)")
+            .invalidConfiguration, "The Supabase url, \(Secret.shown(address)), cannot be used: \(what).\(more)")
     }
 }

@@ -51,7 +51,7 @@ struct SupabaseBuckets: Sendable {
     private static func check(_ name: String) throws(InfrastructureError) {
         guard (1...100).contains(name.utf8.count), !name.contains("/"),
             name.utf8.allSatisfy(FilePath.allowedBySupabase)
-        else { throw problem("bucket must be the name of one, not “\(name)”") }
+        else { throw problem("bucket must be the name of one, not \(Secret.shown(name))") }
     }
 
     private static func problem(_ what: String) -> InfrastructureError {

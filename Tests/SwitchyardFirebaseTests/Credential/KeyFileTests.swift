@@ -16,8 +16,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("{", "it is no JSON"), ("{}", "its type “none” is not supported"),
-        (#"{"type":"impersonated"}"#, "its type “impersonated” is not supported"),
+        ("{", "it is no JSON"), ("{}", "it has no type. Use service_account"),
+        (#"{"type":"impersonated"}"#, "its type, “impersonated”, is not supported"),
         (#"{"type":"service_account"}"#, "it lacks “private_key”"),
         (#"{"type":"service_account","private_key":"no","client_email":"e"}"#, "is no RSA key in PKCS #8"),
         (#"{"type":"authorized_user","client_id":"i","client_secret":"s"}"#, "it lacks “refresh_token”"),
@@ -68,6 +68,64 @@ import Testing
         var dumped = ""
         dump(configuration, to: &dumped)
         #expect(!"\(configuration) \(String(reflecting: configuration)) \(dumped)".contains("s3cr3t"))
+    }
+
+    /// A key as it stands in variables: encoded, quoted, with a byte order mark, in pieces, or the private part alone.
+    private static let misplaced: [String] = {
+        let pem =
+            "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7\n-----END PRIVATE KEY-----\n"
+        let file = JSON.object(["type": "service_account", "private_key": .string(pem)]).text()
+        return [
+            Base64.encode(Array(file.utf8)), Base64.encode(Array(file.utf8), alphabet: .url), "\"" + file + "\"",
+            "'" + file + "'", JSON.string(file).text(), pem, String(file.dropFirst()), "/" + file, "./" + file,
+            "=" + Base64.encode(Array(file.utf8)), "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7.json",
+        ]
+    }()
+
+    @Test(arguments: misplaced)
+    func `A key that was put where a path belongs is refused without a word of it`(_ value: String) throws {
+        func check(_ credential: FirebaseCredential, _ environment: [String: String] = [:]) throws {
+            let configuration = FirebaseConfiguration(project: "demo", credential: credential)
+            let error = #expect(throws: InfrastructureError.self) {
+                try FirebaseModule(configuration, environment: environment) { ScriptedTransport() }.validate()
+            }
+            #expect(error?.message.contains("looks like a key instead of a path") == true, "\(error as Any)")
+            var dumped = "\(error as Any) \(configuration) \(String(reflecting: configuration)) \(credential)"
+            dump(error, to: &dumped)
+            dump(configuration, to: &dumped)
+            dumped += String(decoding: try JSONEncoder().encode(configuration), as: UTF8.self)
+            for start in stride(from: 0, to: value.count - 12, by: 12) {
+                let piece = String(value.dropFirst(start).prefix(12))
+                #expect(!dumped.contains(piece), "“\(piece)” is in \(dumped)")
+            }
+        }
+        let json =
+            #"{ "default": "firebase", "providers": { "firebase": { "project": "demo", "credential": "${KEY}" } } }"#
+        let file = try InfrastructureConfiguration(json: Data(json.utf8), environment: ["KEY": value])
+        let settings = try #require(try file.settings(of: FirebaseModule.self)?.credential)
+        try check(settings)
+        try check(.keyFile(value))
+        try check(.applicationDefault, ["GOOGLE_APPLICATION_CREDENTIALS": value])
+    }
+
+    @Test func `A path from a variable is not shown, but the variable is`() throws {
+        let json =
+            #"{ "default": "firebase", "providers": { "firebase": { "project": "demo", "credential": "${KEY}" } } }"#
+        let file = try InfrastructureConfiguration(json: Data(json.utf8), environment: ["KEY": "/nowhere/k.json"])
+        let credential = try #require(try file.settings(of: FirebaseModule.self)?.credential)
+        let error = Self.refusal(credential)
+        #expect(
+            error?.message.contains("the file that the variable KEY names, cannot be read. Is the path right?") == true)
+        #expect(!"\(error as Any) \(credential)".contains("nowhere"))
+        let kept = String(decoding: try JSONEncoder().encode(credential), as: UTF8.self)
+        #expect(kept == #""${KEY}""#, "it is written as it was read")
+    }
+
+    @Test func `A key file may begin with a byte order mark`() throws {
+        let text = "\u{FEFF}" + #"{"type":"authorized_user","client_id":"i","client_secret":"s","refresh_token":"r"}"#
+        let json: JSON = ["project": "demo", "credential": .string(text)]
+        let configuration = try JSONDecoder().decode(FirebaseConfiguration.self, from: Data(json.bytes()))
+        try FirebaseModule(configuration, environment: [:]) { ScriptedTransport() }.validate()
     }
 
     @Test(.enabled(if: OutsideTool.openssl.isInstalled, "openssl is not installed"))

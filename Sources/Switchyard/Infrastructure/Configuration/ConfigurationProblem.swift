@@ -33,13 +33,13 @@ struct ConfigurationProblem: Error {
     static func unknownProvider(
         _ provider: InfrastructureProvider, at path: [String], known: [InfrastructureProvider]
     ) -> ConfigurationProblem {
-        let names = known.map(\.rawValue)
+        let (names, shown) = (known.map(\.rawValue), Secret.shown(provider.rawValue))
         return ConfigurationProblem(
-            path: path, found: "“\(provider)”, a name that no registered module has",
+            path: path, found: "\(shown), a name that no registered module has",
             expected: names.isEmpty
                 ? "a provider, but the factory was given none" : "one of \(names.joined(separator: ", "))",
             suggestion: nearest(to: provider.rawValue, in: names),
-            advice: "Add the module of “\(provider)” to those that the factory is given.", code: .unknownProvider)
+            advice: "Add the module of \(shown) to those that the factory is given.", code: .unknownProvider)
     }
 
     /// A provider that lacks the requested client.
