@@ -90,12 +90,29 @@ final class FirebaseAdminClient: AdminClient {
                 _ = try await service.post(
                     "accounts:update", ["localId": .string(id), "customAttributes": .string(claims)])
             } catch {
-                // Don't leave an account without its claims.
-                try? await delete(id)
+                guard await remove(id) else {
+                    throw error.saying(
+                        "\(error.message) The new account, “\(id)”, is left without its claims, since it could not be deleted "
+                            + "again: delete it, or set them.")
+                }
                 throw error
             }
         }
         return try await self.account(id)
+    }
+
+    /// Deletes an account that could not be completed, also for a cancelled caller.
+    ///
+    /// - Returns: Whether it is gone.
+    private func remove(_ id: AuthUser.ID) async -> Bool {
+        await Task {
+            do throws(AuthError) {
+                try await delete(id)
+                return true
+            } catch {
+                return error.code == .userNotFound
+            }
+        }.value
     }
 
     /// The server reports a taken ID with the same code as a taken address.

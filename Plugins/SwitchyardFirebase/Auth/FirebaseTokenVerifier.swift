@@ -6,7 +6,8 @@ import SwitchyardWire
 
 /// Verifies the ID tokens and session cookies of a Firebase project, as the vendor's server libraries do.
 ///
-/// Unsigned tokens are accepted only if the configuration names an Auth emulator.
+/// Unsigned tokens are accepted only if the configuration itself names an Auth emulator: a variable that was left set somewhere
+/// must not open a server to everybody.
 final class FirebaseTokenVerifier: TokenVerifier {
     let provider: InfrastructureProvider = .firebase
 
@@ -18,7 +19,8 @@ final class FirebaseTokenVerifier: TokenVerifier {
 
     private let idTokens: Kind
     private let cookies: Kind
-    private let isEmulator: Bool
+    private let acceptsUnsigned: Bool
+    private let isEmulatorByVariable: Bool
     private let revocation: FirebaseRevocationCheck
     private let now: @Sendable () -> Timestamp
 
@@ -37,7 +39,8 @@ final class FirebaseTokenVerifier: TokenVerifier {
         )
         cookies = kind(
             "https://session.firebase.google.com", "/identitytoolkit/v3/relyingparty/publicKeys", .certificates)
-        isEmulator = endpoints.identityToolkit.isEmulator
+        acceptsUnsigned = surroundings.configuration.emulators.auth != nil
+        isEmulatorByVariable = endpoints.identityToolkit.isEmulator && !acceptsUnsigned
         revocation = FirebaseRevocationCheck(surroundings)
         now = surroundings.context.now
     }
@@ -54,7 +57,12 @@ final class FirebaseTokenVerifier: TokenVerifier {
             guard key.algorithm == .rs256, key.verifies(web.signature, of: web.signed) else {
                 throw TokenError(.invalidSignature, "The project has not signed the token.")
             }
-        case "none" where isEmulator && web.signature.isEmpty: break
+        case "none" where acceptsUnsigned && web.signature.isEmpty: break
+        case "none" where isEmulatorByVariable:
+            throw TokenError(
+                .invalidSignature,
+                "The token is not signed. To accept an emulator's tokens, set emulators.auth in Firebase's configuration: the "
+                    + "variable FIREBASE_AUTH_EMULATOR_HOST alone does not allow them.")
         default:
             throw TokenError(
                 .invalidSignature,

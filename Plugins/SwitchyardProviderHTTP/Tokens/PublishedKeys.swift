@@ -6,7 +6,7 @@ import Synchronization
 /// The published keys of an issuer, fetched for the first token and cached for as long as the issuer allows.
 ///
 /// A token may name any key, so an unknown name causes another fetch at most once a minute. If a fetch fails, cached keys
-/// remain valid for another day.
+/// remain valid for another day, and there is no other for five seconds, however many tokens come.
 package final class PublishedKeys: Sendable {
     package enum Form: Sendable {
         /// `{"keys": […]}`.
@@ -20,6 +20,8 @@ package final class PublishedKeys: Sendable {
         /// When the keys expire.
         var goodUntil = Duration.zero
         var attemptedAt: Duration?
+        /// Why the last attempt failed; `nil` while there is another one.
+        var failure: TokenError?
     }
 
     private let address: String
@@ -35,9 +37,10 @@ package final class PublishedKeys: Sendable {
     private static let deadline = Duration.seconds(10)
     private static let usualLife = Duration.seconds(3600)
     private static let lives: ClosedRange<Duration> = .seconds(60) ... .seconds(86_400)
-    /// The minimum time between fetches for unknown names, and between failed attempts.
+    /// The minimum time between fetches for unknown names.
     package static let pause = Duration.seconds(60)
-    private static let pauseAfterFailure = Duration.seconds(5)
+    /// The minimum time between a failed attempt and the next one.
+    package static let pauseAfterFailure = Duration.seconds(5)
     private static let grace = Duration.seconds(86_400)
 
     package init(_ address: String, _ form: Form, transport: any Transport, clock: any Clock<Duration>) {
@@ -53,6 +56,8 @@ package final class PublishedKeys: Sendable {
         /// The keys must be fetched; the given key can be used if that fails.
         case fetch(TokenKey?)
         case unknown
+        /// The last attempt has just failed.
+        case failed(TokenError)
     }
 
     /// - Parameter id: The key name in the token; `nil` for the only key.
@@ -60,6 +65,7 @@ package final class PublishedKeys: Sendable {
         switch find(id) {
         case .key(let key): return key
         case .unknown: throw Self.unknownKey
+        case .failed(let error): throw error
         case .fetch(let old):
             do throws(TokenError) {
                 try await flight.run { [self] () async throws(TokenError) in
@@ -70,8 +76,11 @@ package final class PublishedKeys: Sendable {
                 guard let old else { throw error }
                 return old
             }
-            guard case .key(let key) = find(id) else { throw Self.unknownKey }
-            return key
+            switch find(id) {
+            case .key(let key): return key
+            case .failed(let error): throw error
+            case .fetch, .unknown: throw Self.unknownKey
+            }
         }
     }
 
@@ -85,7 +94,10 @@ package final class PublishedKeys: Sendable {
                 return lastAttempt.map { $0 < Self.pause } == true ? .unknown : .fetch(nil)
             }
             let isGoodEnough = now < state.goodUntil + Self.grace
-            if let key, isGoodEnough, lastAttempt.map({ $0 < Self.pauseAfterFailure }) == true { return .key(key) }
+            if lastAttempt.map({ $0 < Self.pauseAfterFailure }) == true {
+                if let key, isGoodEnough { return .key(key) }
+                if let failure = state.failure { return .failed(failure) }
+            }
             return .fetch(isGoodEnough ? key : nil)
         }
     }
@@ -94,7 +106,24 @@ package final class PublishedKeys: Sendable {
         .invalidSignature, "The token names a key that the project has not published. Is it another project's?")
 
     private func fetch() async throws(TokenError) {
-        state.withLock { $0.attemptedAt = watch.elapsed }
+        state.withLock { state in
+            state.attemptedAt = watch.elapsed
+            state.failure = nil
+        }
+        do throws(TokenError) {
+            try await fetchOnce()
+        } catch {
+            // An attempt that all callers gave up says nothing about the issuer.
+            guard error.code == .unavailable else { throw error }
+            state.withLock { state in
+                state.attemptedAt = watch.elapsed
+                state.failure = error
+            }
+            throw error
+        }
+    }
+
+    private func fetchOnce() async throws(TokenError) {
         var request = HTTPRequest(.get, address, isIdempotent: true)
         request.maximumBodySize = 1 << 20
         let response: HTTPResponse

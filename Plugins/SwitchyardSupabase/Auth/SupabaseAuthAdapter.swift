@@ -315,7 +315,8 @@ public final class SupabaseAuthAdapter: AuthClient {
             } catch {
                 refusal = error
             }
-            _ = try? await service.call(.post, "/logout?scope=local", as: proof)
+            // Also for a cancelled caller, since nothing else could end the session.
+            await Task { _ = try? await service.call(.post, "/logout?scope=local", as: proof) }.value
             if let refusal { throw refusal }
         }
     }

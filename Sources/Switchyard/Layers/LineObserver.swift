@@ -1,7 +1,8 @@
 public import Foundation
 import SwitchyardBytes
 
-/// Prints one readable line per event. The observer to start with.
+/// Prints one readable line per event. The observer to start with. Paths, requests' IDs and servers' messages may hold what
+/// others have written: line ends and other control characters in them are escaped, so none of them can make a line of its own.
 ///
 /// ```
 /// 09:41:07.213 storage on acme: commit took 812 µs
@@ -50,7 +51,28 @@ public struct LineObserver: InfrastructureObserver {
     public func observe(_ event: InfrastructureEvent) {
         guard LineObserver.level(of: event.kind) >= level else { return }
         let request = event.requestID.map { " for \($0)" } ?? ""
-        write("\(time) \(event.service) on \(event.provider)\(request): \(LineObserver.text(event.kind))")
+        write(
+            LineObserver.line(
+                "\(time) \(event.service) on \(event.provider)\(request): \(LineObserver.text(event.kind))"))
+    }
+
+    /// The text with everything escaped that ends a line, changes what a terminal shows, or reorders it.
+    private static func line(_ text: String) -> String {
+        guard text.unicodeScalars.contains(where: isHarmful) else { return text }
+        return text.unicodeScalars.reduce(into: "") { line, scalar in
+            if isHarmful(scalar) {
+                line += scalar.escaped(asASCII: true)
+            } else {
+                line.unicodeScalars.append(scalar)
+            }
+        }
+    }
+
+    private static func isHarmful(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0..<0x20, 0x7F..<0xA0, 0x2028...0x202E, 0x2066...0x2069: true
+        default: false
+        }
     }
 
     private var time: String {

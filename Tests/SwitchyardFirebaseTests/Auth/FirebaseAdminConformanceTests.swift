@@ -6,6 +6,7 @@ import SwitchyardProviderHTTP
 import SwitchyardTestRuns
 import SwitchyardTestSupport
 import SwitchyardWire
+import Synchronization
 import Testing
 
 @testable import SwitchyardFirebase
@@ -166,6 +167,49 @@ import Testing
         }
         #expect(error?.code == .invalidArgument)
         #expect(transport.requests.last?.url.hasSuffix("accounts:delete") == true)
+    }
+
+    @Test func `An account whose creation is cancelled on the way is deleted again`() async throws {
+        let place = Mutex<Task<ManagedAccount, any Error>?>(nil)
+        let transport = AnsweringTransport { request throws(TransportError) in
+            // Like any real transport, it sends nothing for a task that has been cancelled.
+            if Task.isCancelled { throw TransportError(.cancelled, "the call was cancelled") }
+            if request.url.hasSuffix("/accounts") { return .text(#"{"localId":"x"}"#) }
+            if request.url.hasSuffix(":update") {
+                place.withLock { $0 }?.cancel()
+                throw TransportError(.cancelled, "the call was cancelled")
+            }
+            return .text("{}")
+        }
+        let module = FirebaseModule(
+            FirebaseConfiguration(project: "demo", credential: Self.token), environment: [:]
+        ) { transport }
+        let client = try await module.makeCallerDesk(ModuleContext()).makeAdminClient()
+        let started = Gate()
+        let task = Task<ManagedAccount, any Error> {
+            await started.wait()
+            return try await client.create(NewAccount(email: "a@example.com", claims: ["plan": "free"]))
+        }
+        place.withLock { $0 = task }
+        started.open()
+        await #expect(throws: AuthError.self) { try await task.value }
+        #expect(transport.requests.contains { $0.url.hasSuffix(":update") })
+        #expect(transport.requests.last?.url.hasSuffix("accounts:delete") == true)
+    }
+
+    @Test func `An account that can be neither completed nor deleted is named`() async throws {
+        let transport = AnsweringTransport { request throws(TransportError) in
+            if request.url.hasSuffix("/accounts") { return .text(#"{"localId":"x-17"}"#) }
+            return .text(#"{"error":{"code":400,"message":"FORBIDDEN_CLAIM : aud"}}"#, status: 400)
+        }
+        let module = FirebaseModule(
+            FirebaseConfiguration(project: "demo", credential: Self.token), environment: [:]
+        ) { transport }
+        let client = try await module.makeCallerDesk(ModuleContext()).makeAdminClient()
+        let error = await #expect(throws: AuthError.self) {
+            try await client.create(NewAccount(email: "a@example.com", claims: ["aud": "x"]))
+        }
+        #expect(error?.code == .invalidArgument && error?.message.contains("“x-17”, is left without") == true)
     }
 
     @Test func `A page of a thousand accounts arrives, however much each of them has`() async throws {

@@ -23,18 +23,21 @@ import Testing
         let clock = ManualClock()
         let verifier: FirebaseTokenVerifier
 
-        convenience init(emulator: String? = nil, _ script: ScriptedExchange...) throws {
-            try self.init(emulator: emulator, apiKey: "key", script: script)
+        convenience init(
+            emulator: String? = nil, environment: [String: String] = [:], _ script: ScriptedExchange...
+        ) throws {
+            try self.init(emulator: emulator, environment: environment, apiKey: "key", script: script)
         }
 
         init(
-            emulator: String? = nil, apiKey: Secret, credential: FirebaseCredential? = nil, script: [ScriptedExchange]
+            emulator: String? = nil, environment: [String: String] = [:], apiKey: Secret,
+            credential: FirebaseCredential? = nil, script: [ScriptedExchange]
         ) throws {
             transport = ScriptedTransport(script)
             var configuration = FirebaseConfiguration(project: "demo", apiKey: apiKey, credential: credential)
             configuration.emulators.auth = emulator
             let transport = transport
-            let module = FirebaseModule(configuration, environment: [:]) { transport }
+            let module = FirebaseModule(configuration, environment: environment) { transport }
             verifier = FirebaseTokenVerifier(
                 try module.surroundings(
                     ModuleContext(
@@ -312,6 +315,42 @@ import Testing
         #expect(await (try Bed()).code(Self.unsigned()) == .invalidSignature)
         let forged = Self.token(header: ["alg": "none"])
         #expect(await (try Bed(emulator: "127.0.0.1:9099")).code(forged) == .invalidSignature, "it has one")
+    }
+
+    @Test func `A variable that was left set does not make unsigned tokens valid`() async throws {
+        let bed = try Bed(environment: ["FIREBASE_AUTH_EMULATOR_HOST": "127.0.0.1:9099"])
+        let error = await #expect(throws: TokenError.self) { try await bed.verifier.verify(Secret(Self.unsigned())) }
+        #expect(error?.code == .invalidSignature)
+        #expect(error?.message.contains("set emulators.auth in Firebase's configuration") == true)
+        let both = try Bed(
+            emulator: "127.0.0.1:9098", environment: ["FIREBASE_AUTH_EMULATOR_HOST": "127.0.0.1:9099"])
+        #expect(await both.code(Self.unsigned()) == nil)
+    }
+
+    @Test func `While the issuer fails, a flood of garbage asks it once in five seconds`() async throws {
+        let failing = ScriptedExchange.on(.get, Self.keys, .text("busy", status: 503))
+        let bed = try Bed(failing, failing, Self.published())
+        func flood() async {
+            await withTaskGroup(of: Void.self) { group in
+                for number in 0..<200 {
+                    group.addTask {
+                        #expect(
+                            await bed.code(Self.token(header: ["kid": .string("garbage \(number)")])) == .unavailable)
+                    }
+                }
+            }
+        }
+        await flood()
+        for number in 0..<200 {
+            #expect(await bed.code(Self.token(header: ["kid": .string("more \(number)")])) == .unavailable)
+        }
+        #expect(bed.transport.requests.count == 1)
+        bed.clock.advance(by: PublishedKeys.pauseAfterFailure)
+        await flood()
+        #expect(bed.transport.requests.count == 2)
+        bed.clock.advance(by: PublishedKeys.pauseAfterFailure)
+        #expect(await bed.code(Self.token()) == nil, "a good one passes as soon as the issuer answers")
+        try bed.transport.verify()
     }
 
     @Test(arguments: [false, true])

@@ -17,7 +17,7 @@ import Testing
             try await Infrastructure(.supabase(url: WrongSetUp.url + path, key: "sb_publishable_1"))
         }
         #expect(error?.code == .invalidConfiguration)
-        #expect(error?.message.contains("“\(WrongSetUp.url)\(path)” cannot be used") == true)
+        #expect(error?.message.contains("“\(WrongSetUp.url)\(path)”, cannot be used") == true)
     }
 
     @Test(arguments: [200, 404, 403])

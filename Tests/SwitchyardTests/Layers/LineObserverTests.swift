@@ -73,6 +73,29 @@ import Testing
         #expect(Self.lines(.debug, of: [kind]) == ["00:00:00.000 storage on acme: \(line)"])
     }
 
+    private static let forgery = "a\n00:00:00.000 auth on acme: token refreshed"
+
+    @Test(
+        arguments: [
+            .writeRefused(paths: ["users/" + forgery], failure: away), .notice(forgery),
+            .call(operation: "commit", duration: .zero, failure: .init(.unavailable, forgery)),
+            .readFromCache(failure: .init(.unavailable, "\u{1B}[2K\r\u{85}\u{2028}\u{202E}txt")),
+        ] as [InfrastructureEvent.Kind])
+    func `Nothing that an event holds makes a line of its own, or changes what a terminal shows`(
+        _ kind: InfrastructureEvent.Kind
+    ) throws {
+        let log = Mutex<[String]>([])
+        let observer = LineObserver(.debug, now: { Date(timeIntervalSince1970: 0) }) { line in
+            log.withLock { $0.append(line) }
+        }
+        observer.observe(InfrastructureEvent(service: .storage, provider: "acme", kind: kind, requestID: Self.forgery))
+        let line = try #require(log.withLock { $0.first })
+        let scalars = line.unicodeScalars
+        #expect(
+            !scalars.contains { $0.properties.generalCategory == .control || $0.properties.isBidiControl }, "\(line)")
+        #expect(!line.contains(where: \.isNewline) && line.contains(#"a\n00:00"#))
+    }
+
     @Test func `Lines begin with the time of day where somebody is`() {
         let lines = Self.lines(.debug, of: [.notice("Now.")], at: 86_400 + 3_723.0456, zone: 3600)
         #expect(lines == ["02:02:03.045 storage on acme: Now."])
