@@ -40,16 +40,17 @@ extension FirebaseAuthAdapter {
                 ],
             ]
             if let displayName { body["displayName"] = .string(displayName) }
-            return try await service.post("/v2/accounts/mfaEnrollment:finalize", body)
+            return Change(try await service.post("/v2/accounts/mfaEnrollment:finalize", body))
         }
     }
 
     @discardableResult
     public func removeSecondFactor(_ id: SecondFactor.ID) async throws(AuthError) -> AuthUser {
         try await change { service, token throws(FirebaseAuthFailure) in
-            try await service.post(
-                "/v2/accounts/mfaEnrollment:withdraw",
-                ["idToken": .string(token.reveal()), "mfaEnrollmentId": .string(id)])
+            Change(
+                try await service.post(
+                    "/v2/accounts/mfaEnrollment:withdraw",
+                    ["idToken": .string(token.reveal()), "mfaEnrollmentId": .string(id)]))
         }
     }
 

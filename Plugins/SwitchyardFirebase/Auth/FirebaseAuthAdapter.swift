@@ -148,7 +148,7 @@ public final class FirebaseAuthAdapter: AuthClient {
         return user
     }
 
-    /// The account for new tokens. If the network fails, it is built from the tokens, which contain less.
+    /// The account for new tokens. If the server does not tell it, it is built from the tokens, which contain less.
     ///
     /// - Parameter known: A better source than the tokens.
     func account(
@@ -159,7 +159,7 @@ public final class FirebaseAuthAdapter: AuthClient {
                 "/v1/accounts:lookup", ["idToken": .string(grant.tokens.access.reveal())])
             return AuthUser(firebase: answer, grant.claims) ?? grant.claims.user
         } catch {
-            guard error.code == nil else { throw error }
+            guard !error.endsSession else { throw error }
             return known ?? grant.claims.user
         }
     }
@@ -197,11 +197,10 @@ public final class FirebaseAuthAdapter: AuthClient {
                 "The project has no browser sign-in with “\(provider)”. Switch it on in the Firebase console: "
                     + "Authentication, Sign-in method.")
         }
-        let query = text.split(separator: "?", maxSplits: 1).dropFirst().first ?? ""
-        let state = FormCoding.decode(query)?.first { $0.name == "state" }?.value
         return BrowserSignIn(
-            identityProvider: provider, url: url, redirectURL: redirectURL, state: state ?? RandomID.make(length: 32),
-            verifier: verifier, session: answer["sessionId"]?.string)
+            identityProvider: provider, url: url, redirectURL: redirectURL,
+            state: FirebaseSignInRequest.state(of: url) ?? RandomID.make(length: 32), verifier: verifier,
+            session: answer["sessionId"]?.string)
     }
 
     /// Makes a call without a session.

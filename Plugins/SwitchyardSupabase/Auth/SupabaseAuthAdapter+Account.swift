@@ -14,16 +14,17 @@ extension SupabaseAuthAdapter {
             return try await change { service, token throws(SupabaseAuthFailure) in
                 var body = service.identity(credential)
                 body["link_identity"] = true
-                var grant = try await service.token("id_token", body, as: token)
+                return .grant(try await service.token("id_token", body, as: token))
+            } afterwards: { service, grant throws(SupabaseAuthFailure) in
                 // The answer contains the identities before the change.
                 if let json = try? await service.call(.get, "/user", as: grant.tokens.access),
                     let user = AuthUser(supabase: json), user.id == grant.user.id
                 {
-                    grant.user = user
-                } else if !grant.user.identities.contains(provider) {
-                    grant.user.identities.append(provider)
+                    return user
                 }
-                return .grant(grant)
+                var user = grant.user
+                if !user.identities.contains(provider) { user.identities.append(provider) }
+                return user
             }
         case .password(let email, let password):
             return try await change { service, token throws(SupabaseAuthFailure) in
@@ -61,27 +62,44 @@ extension SupabaseAuthAdapter {
         if case .anonymous = credential.kind {
             throw AuthError(.invalidArgument, "An anonymous credential proves nothing. Use another one.")
         }
-        try await uninterrupted { [engine, service] () async throws(AuthError) in
+        try await uninterrupted { [self] () async throws(AuthError) in
+            try await checkIsLinked(credential, in: session)
             let grant: SupabaseGrant
             do throws(SupabaseAuthFailure) {
-                grant = try await SupabaseAuthAdapter.grant(credential, service)
+                grant = try await SupabaseAuthAdapter.grant(credential, service, present: session.user.id)
             } catch {
                 throw AuthError(error)
             }
             let isOther = grant.user.id != session.user.id
             if isOther || !grant.openFactors.isEmpty {
                 // End the new session, which is not used; the current one stays.
-                _ = try? await service.call(.post, "/logout?scope=local", as: grant.tokens.access)
+                await service.giveBack(grant)
                 throw isOther
-                    ? AuthError(
-                        .invalidCredential,
-                        "The credential belongs to another account. Use one of the signed-in account.")
+                    ? .otherAccount
                     : AuthError(.secondFactorRequired, "The account has a second factor. Sign in with it again.")
             }
-            let old = try? await engine.accessToken(of: session).value
-            try await engine.update(grant.user, tokens: grant.tokens, in: session)
-            if let old { _ = try? await service.call(.post, "/logout?scope=local", as: old) }
+            let old = try? await engine.present(session.id).tokens
+            do throws(AuthError) {
+                try await engine.update(grant.user, tokens: grant.tokens, in: session)
+            } catch {
+                await service.giveBack(grant)
+                throw error
+            }
+            if let old { await logOut(old) }
         }
+    }
+
+    /// Refuses an identity that the account does not have, before the server is asked: it would make an account for it.
+    private func checkIsLinked(_ credential: AuthCredential, in session: AuthSession) async throws(AuthError) {
+        guard case .identityToken(let provider, let token, _, _) = credential.kind else { return }
+        let (_, user) = try await onSession(of: session.id) { service, bearer throws(SupabaseAuthFailure) in
+            try await service.call(.get, "/user", as: bearer)
+        }
+        let isLinked = (user["identities"]?.array ?? []).contains { identity in
+            identity["provider"]?.string == provider.supabaseName
+                && identity["id"]?.string == SupabaseGrant.subject(of: token)
+        }
+        guard isLinked else { throw .otherAccount }
     }
 
     @discardableResult
@@ -130,11 +148,21 @@ extension SupabaseAuthAdapter {
     public func confirmSecondFactor(
         _ enrollment: SecondFactorEnrollment, code: Secret, displayName: String?
     ) async throws(AuthError) -> AuthUser {
-        try await change { service, token throws(SupabaseAuthFailure) in
-            let id = enrollment.session.reveal()
-            var grant = try await service.verify(id, code, as: token)
-            if let displayName { try await service.name(factor: id, displayName, of: &grant) }
-            return .grant(grant)
+        let id = enrollment.session.reveal()
+        return try await change { service, token throws(SupabaseAuthFailure) in
+            .grant(try await service.verify(id, code, as: token))
+        } afterwards: { service, grant throws(SupabaseAuthFailure) in
+            guard let displayName else { return grant.user }
+            do throws(SupabaseAuthFailure) {
+                return try await service.name(factor: id, displayName, of: grant)
+            } catch {
+                let reason = AuthError(error)
+                throw SupabaseAuthFailure(
+                    .own(
+                        reason.saying(
+                            "The second factor is confirmed, but its name could not be stored. Confirm it again with a new "
+                                + "code to name it. \(reason.message)")))
+            }
         }
     }
 
@@ -157,8 +185,15 @@ extension SupabaseAuthAdapter {
 
     /// Makes a call that changes the account, and may return new tokens. It continues if the caller is cancelled, since the old
     /// tokens may be invalid by then.
+    ///
+    /// - Parameter afterwards: What completes the account after new tokens: they are stored first, so that no failure loses
+    ///   them.
     private func change(
-        _ body: @escaping @Sendable (SupabaseAuthService, Secret) async throws(SupabaseAuthFailure) -> Change
+        _ body: @escaping @Sendable (SupabaseAuthService, Secret) async throws(SupabaseAuthFailure) -> Change,
+        afterwards:
+            @escaping @Sendable (SupabaseAuthService, SupabaseGrant) async throws(SupabaseAuthFailure) -> AuthUser = {
+                _, grant in grant.user
+            }
     ) async throws(AuthError) -> AuthUser {
         try await uninterrupted { [self] () async throws(AuthError) in
             let (session, change) = try await onSession(body)
@@ -172,17 +207,27 @@ extension SupabaseAuthAdapter {
             case .grant(let grant):
                 guard grant.user.id == session.user.id else { throw AuthError(SupabaseAuthFailure.unreadable) }
                 try await engine.update(grant.user, tokens: grant.tokens, in: session)
-                return grant.user
+                let user: AuthUser
+                do throws(SupabaseAuthFailure) {
+                    user = try await afterwards(service, grant)
+                } catch {
+                    throw await ending(session, error)
+                }
+                if user != grant.user { try await engine.update(user, in: session) }
+                return user
             }
         }
     }
 
     /// Makes a call with the token of the current session. If the server refuses the token, the call is repeated once with a
     /// new one.
+    ///
+    /// - Parameter id: The session that it has to be, if the caller is bound to one.
     private func onSession<Answer: Sendable>(
+        of id: String? = nil,
         _ body: @Sendable (SupabaseAuthService, Secret) async throws(SupabaseAuthFailure) -> Answer
     ) async throws(AuthError) -> (AuthSession, Answer) {
-        let session = try await engine.present()
+        let session = try await engine.present(id)
         let token = try await engine.accessToken(of: session)
         do throws(SupabaseAuthFailure) {
             return (session, try await body(service, token.value))

@@ -123,7 +123,7 @@ public final class SupabaseAuthAdapter: AuthClient {
 
     /// Ends the session on the server after this device has left it, if possible. The server accepts this only with a token
     /// that has not expired, so an expired one is refreshed first: nothing else will use the session's last refresh token.
-    private func logOut(_ tokens: SessionTokens) async {
+    func logOut(_ tokens: SessionTokens) async {
         if service.now() < tokens.expiresAt {
             do throws(SupabaseAuthFailure) {
                 return try await logOut(.local, as: tokens.access)
@@ -199,8 +199,9 @@ public final class SupabaseAuthAdapter: AuthClient {
             // A new account would orphan the data of this one.
             return user
         }
+        let present = await engine.session?.user.id
         return try await enter(try await engine.beginAttempt()) { service throws(SupabaseAuthFailure) in
-            try await SupabaseAuthAdapter.grant(credential, service)
+            try await SupabaseAuthAdapter.grant(credential, service, present: present)
         }
     }
 

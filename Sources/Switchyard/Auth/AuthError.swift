@@ -52,6 +52,10 @@ extension AuthError {
     package static let sessionChanged = AuthError(.sessionChanged, "Another sign-in or sign-out overtook the call.")
     package static let sessionOver = AuthError(.sessionExpired, "The session has expired. Sign in again.")
     package static let sessionShutDown = AuthError(.shutDown, "The client was shut down.")
+    package static let otherAccount = AuthError(
+        .invalidCredential, "The credential belongs to another account. Use one of the signed-in account.")
+    package static let otherAddress = AuthError(
+        .invalidCredential, "The link was sent to another address. Sign in with that address.")
     package static let waiterCancelled = AuthError(.cancelled, "The call was cancelled.")
     package static let sessionLocked = AuthError(
         .localStore, "The session cannot be read while the device is locked. Try again once it is unlocked.",

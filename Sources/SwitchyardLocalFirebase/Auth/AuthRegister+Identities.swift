@@ -164,7 +164,7 @@ extension AuthRegister {
             let query = FormCoding.encode(
                 [
                     (name: "providerId", value: provider), (name: "session", value: session),
-                    (name: "back", value: back),
+                    (name: "back", value: back), (name: "state", value: RandomID.make()),
                 ],
                 space: .percent)
             answer["providerId"] = .string(provider)

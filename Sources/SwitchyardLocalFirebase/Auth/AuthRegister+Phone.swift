@@ -53,6 +53,7 @@ extension AuthRegister {
                 "temporaryProof": .string(proof), "temporaryProofExpiresIn": "3600", "phoneNumber": .string(number),
             ]
         }
+        if linked == nil, owner == nil, call.text("operation") == "REAUTH" { throw AuthFailure("USER_NOT_FOUND") }
         var account = linked ?? owner ?? newAccount(call)
         guard !account.isDisabled else { throw AuthFailure("USER_DISABLED") }
         account.phoneNumber = number

@@ -174,7 +174,8 @@ extension LocalAuth {
             (name: "providerId", value: provider), (name: "id_token", value: JSON.object(claims).text()),
         ])
         let code = seal.close(["session": .string(session), "form": .string(form)], as: .browserCode)
-        return LocalAuth.redirect(to: back, adding: [("code", code)])
+        let state = request.query("state").map { [("state", $0)] } ?? []
+        return LocalAuth.redirect(to: back, adding: [("code", code)] + state)
     }
 
     private static func refusal(_ message: String, _ more: [(String, String)] = []) -> ServerResponse {

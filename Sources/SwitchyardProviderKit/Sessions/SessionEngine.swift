@@ -101,10 +101,17 @@ package actor SessionEngine {
 
     /// Stores the account's current state on the server, with new tokens if the answer had any.
     ///
+    /// New tokens may have ended the old ones, so they are stored even if the client was shut down meanwhile.
+    ///
     /// - Throws: `.sessionChanged` if another session replaced it.
     package func update(
         _ user: AuthUser, tokens: SessionTokens? = nil, in session: AuthSession
     ) throws(AuthError) {
+        if isShutDown, let tokens {
+            let change = SessionChange(.update(user, tokens, revision: session.revision), in: session.id)
+            guard case .kept = store.apply(change).result else { throw .sessionChanged }
+            return
+        }
         look()
         try checkOpen()
         guard case .kept = run(.updated(user, tokens, session: session.id)) else { throw .sessionChanged }

@@ -174,6 +174,34 @@ import Testing
         try bed.transport.verify()
     }
 
+    @Test func `A mail that fails after a new password does not cost the session`() async throws {
+        for code in ["TOO_MANY_ATTEMPTS_TRY_LATER", "EMAIL_EXISTS", "UNAVAILABLE"] {
+            let bed = try await AuthBed.signedIn(
+                AuthBed.refusal(update, "EMAIL_CHANGE_NEEDS_VERIFICATION"),
+                AuthBed.call(update, #"{"displayName":"A",\#(AuthBed.tokens("changed"))}"#),
+                AuthBed.refusal("/v1/accounts:sendOobCode", code, status: code == "UNAVAILABLE" ? 503 : 400),
+                AuthBed.refreshed("next"))
+            let error = await #expect(throws: AuthError.self) {
+                try await bed.client.updateAccount(
+                    AccountChanges(displayName: "A", email: "new@example.com", password: "another"))
+            }
+            #expect(error?.message.hasPrefix("The account was changed except for its address") == true)
+            #expect(await bed.client.currentUser?.displayName == "A")
+            #expect(try await bed.client.accessToken().value.reveal() == AuthBed.idToken(name: "changed"))
+            _ = try await bed.client.accessToken(refreshing: true)
+            try bed.transport.verify()
+            #expect(bed.bodies.last?.contains("refresh-changed") == true, "the old refresh token is dead")
+        }
+    }
+
+    @Test(arguments: ["QUOTA_EXCEEDED", "OPERATION_NOT_ALLOWED"])
+    func `A look at the account that is refused undoes no change`(code: String) async throws {
+        let bed = try await AuthBed.signedIn(
+            AuthBed.call(update, "{\(AuthBed.tokens("changed"))}"), AuthBed.refusal("/v1/accounts:lookup", code))
+        try await bed.client.changePassword(to: "another")
+        #expect(try await bed.client.accessToken().value.reveal() == AuthBed.idToken(name: "changed"))
+    }
+
     @Test func `A cancelled change of the password does not cost the session`() async throws {
         let gate = Gate()
         let bed = try await AuthBed.signedIn(
@@ -236,6 +264,42 @@ import Testing
         #expect(try await bed.client.accessToken().value.reveal() == AuthBed.idToken())
         try await bed.client.reauthenticate(with: .password(email: "alice@example.com", "x"))
         #expect(try await bed.client.accessToken().value.reveal() == AuthBed.idToken(name: "proved"))
+    }
+
+    @Test func `The link and the custom token of another account are not even sent as a proof`() async throws {
+        let bed = try await AuthBed.signedIn(AuthBed.lookup(), AuthBed.lookup(), AuthBed.lookup())
+        let link = try #require(URL(string: "https://d/?apiKey=k&mode=signIn&oobCode=c"))
+        let claims: JSON = ["uid": "bob"]
+        let signed = Secret("e30.\(Base64.encode(claims.bytes(), alphabet: .url)).c2ln")
+        for credential in [.emailLink(email: "bob@example.com", link), .customToken(signed), .customToken("none")]
+            as [AuthCredential]
+        {
+            let code = await bed.code { () async throws(AuthError) in
+                try await bed.client.reauthenticate(with: credential)
+            }
+            #expect(code == .invalidCredential)
+        }
+        #expect(await bed.client.currentUser?.id == "alice")
+        try bed.transport.verify()
+    }
+
+    @Test func `A code sent to a phone proves an account, and what a server makes of it is removed`() async throws {
+        let path = "/v1/accounts:signInWithPhoneNumber"
+        let bed = try await AuthBed.signedIn(
+            AuthBed.refusal(path, "USER_NOT_FOUND"),
+            AuthBed.call(path, #"{"isNewUser":true,\#(AuthBed.tokens("made", user: "made"))}"#),
+            AuthBed.call("/v1/accounts:delete", "{}"))
+        let sent = PhoneVerification(phoneNumber: "+15550100", id: "s")
+        for expected in [AuthError.Code.userNotFound, .invalidCredential] {
+            let code = await bed.code { () async throws(AuthError) in
+                try await bed.client.reauthenticate(with: .phoneCode(sent, "123456"))
+            }
+            #expect(code == expected)
+        }
+        #expect(bed.body(2)["operation"]?.string == "REAUTH")
+        #expect(await bed.client.currentUser?.id == "alice")
+        try bed.transport.verify()
+        #expect(bed.body(4)["idToken"]?.string == AuthBed.idToken("made", name: "made"))
     }
 
     @Test func `A proof by identity never makes a new account`() async throws {

@@ -202,6 +202,9 @@ import Testing
         for (callback, code) in [
             ("https://app.example.com/other?code=1&state=S", AuthError.Code.invalidArgument),
             ("https://app.example.com/back?code=1&state=T", .invalidCredential),
+            ("https://app.example.com/back?code=1", .invalidCredential),
+            ("https://app.example.com/back?code=1&state=", .invalidCredential),
+            ("https://app.example.com/back?code=1&state=S#state=T", .invalidCredential),
             ("https://app.example.com/back?error=access_denied&state=S", .invalidCredential),
             ("https://app.example.com/back#error=access_denied", .invalidCredential),
         ] {
@@ -222,6 +225,16 @@ import Testing
             _ = try await bed.client.beginBrowserSignIn(with: .google, redirectURL: custom, scopes: [])
         }
         #expect(refused == .invalidArgument)
+    }
+
+    @Test func `A page without a state needs none in its answer`() async throws {
+        let bed = try AuthBed(
+            AuthBed.call("/v1/accounts:createAuthUri", #"{"authUri":"https://a.example/auth?client_id=x#state=S"}"#),
+            AuthBed.call(idp, "{\(AuthBed.tokens(provider: "google.com"))}"), AuthBed.lookup())
+        let back = try #require(URL(string: "https://app.example.com/back"))
+        let signIn = try await bed.client.beginBrowserSignIn(with: .google, redirectURL: back, scopes: [])
+        let callback = try #require(URL(string: "https://app.example.com/back?code=1"))
+        try await bed.client.signIn(with: .browser(signIn, callback: callback))
     }
 
     // MARK: Around it

@@ -69,6 +69,25 @@ import Testing
             AuthUser(id: user), tokens: SessionSamples.tokens("\(user)-1", at: time.value), attempt: attempt)
     }
 
+    @Test func `New tokens are stored although the client was shut down, unless somebody else signed in`() async throws
+    {
+        let folder = SessionFolder()
+        let first = engine(FileSessionStore(folder: folder.url))
+        try await signIn(first)
+        let session = try await first.present()
+        await first.shutDown()
+        let changed = SessionSamples.tokens("changed", at: time.value)
+        try await first.update(session.user, tokens: changed, in: session)
+        await #expect(throws: AuthError.self) { try await first.update(session.user, in: session) }
+        let second = engine(FileSessionStore(folder: folder.url))
+        #expect(try await second.accessToken().value == "access-changed")
+        try await signIn(second, "bob")
+        await #expect(throws: AuthError.self) {
+            try await first.update(session.user, tokens: changed, in: session)
+        }
+        #expect(await second.state == .signedIn(AuthUser(id: "bob")))
+    }
+
     @Test func `A session outlasts its engine, and a sign-out too`() async throws {
         let folder = SessionFolder()
         let first = engine(FileSessionStore(folder: folder.url))

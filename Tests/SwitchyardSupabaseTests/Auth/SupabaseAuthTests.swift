@@ -133,6 +133,38 @@ import Testing
         #expect(half == .emailNotConfirmed, "a 200 that is no session")
     }
 
+    @Test(arguments: ["https://demo.supabase.co/auth/v1/verify?token=h&type=magiclink", "myapp://back?token_hash=h"])
+    func `The link of somebody else signs nobody in, and its session is given back`(link: String) async throws {
+        // Mallory has a link sent to herself, and passes it on to Alice, whose app knows only her own address.
+        let mallory = Bed.session("mallory", user: Bed.user("mallory"))
+        let logout = ScriptedExchange.on(.post, Bed.address + "/logout?scope=local", .status(204))
+        let bed = Bed(Bed.on(.post, "/verify", mallory), logout)
+        let url = try #require(URL(string: link))
+        let code = await bed.code { () async throws(AuthError) in
+            try await bed.client.signIn(with: .emailLink(email: "alice@example.com", url))
+        }
+        #expect(code == .invalidCredential)
+        #expect(await bed.client.currentUser == nil)
+        try bed.transport.verify()
+        #expect(bed.bearer(1) == "Bearer \(Bed.accessToken("mallory"))")
+
+        let alice = try await Bed.signedIn(Bed.on(.post, "/verify", mallory), logout)
+        let again = await alice.code { () async throws(AuthError) in
+            try await alice.client.signIn(with: .emailLink(email: "alice@example.com", url))
+        }
+        #expect(again == .invalidCredential)
+        #expect(await alice.client.currentUser?.id == "alice")
+        #expect(try await alice.client.accessToken().value.reveal() == Bed.accessToken())
+    }
+
+    @Test func `A link that confirms a new address may have been sent to the old one`() async throws {
+        let renamed = Bed.user().replacing("alice@example.com", with: "new@example.com")
+        let bed = try await Bed.signedIn(Bed.on(.post, "/verify", Bed.session("renamed", user: renamed)))
+        let url = try #require(URL(string: "https://demo.supabase.co/auth/v1/verify?token=h&type=email_change"))
+        let user = try await bed.client.signIn(with: .emailLink(email: "alice@example.com", url))
+        #expect(user.email == "new@example.com")
+    }
+
     @Test func `Half a session is a challenge, and its answer the whole`() async throws {
         let factors =
             #","factors":[{"id":"f1","factor_type":"totp","status":"verified","friendly_name":"app"},{"id":"f2","factor_type":"totp","status":"unverified"}]"#

@@ -194,6 +194,51 @@ import Testing
         #expect(bed.bearer(4) == "Bearer \(Bed.accessToken())", "the old session is given back")
     }
 
+    @Test func `Another account's identity is not even sent as a proof`() async throws {
+        let linked =
+            #"{"id":"alice","identities":[{"provider":"google","id":"g-1"},{"provider":"apple","id":"g-2"}]}"#
+        let logout = ScriptedExchange.on(.post, Bed.address + "/logout?scope=local", .status(204))
+        let bed = try await Bed.signedIn(
+            Bed.on(.get, "/user", linked), Bed.on(.get, "/user", linked), Bed.on(.get, "/user", linked),
+            Bed.on(.post, "/token?grant_type=id_token", Bed.session("proved")), logout)
+        func token(_ subject: String) -> Secret {
+            let claims: JSON = ["sub": .string(subject)]
+            return Secret("e30.\(Base64.encode(claims.bytes(), alphabet: .url)).c2ln")
+        }
+        for stranger in [token("g-2"), "no token"] {
+            let code = await bed.code { () async throws(AuthError) in
+                try await bed.client.reauthenticate(with: .identityToken(.google, stranger))
+            }
+            #expect(code == .invalidCredential)
+        }
+        try await bed.client.reauthenticate(with: .identityToken(.google, token("g-1")))
+        #expect(try await bed.client.accessToken().value.reveal() == Bed.accessToken("proved"))
+        try bed.transport.verify()
+    }
+
+    @Test(arguments: [("GET", 1), ("PUT", 2)])
+    func `A confirmed second factor whose name cannot be stored does not cost the session`(
+        _ failing: String, _ calls: Int
+    ) async throws {
+        let factors = #","factors":[{"id":"f1","factor_type":"totp","status":"verified"}]"#
+        let bed = try await Bed.signedIn(
+            Bed.on(.post, "/factors/f1/challenge", #"{"id":"c1","expires_at":1}"#),
+            Bed.on(.post, "/factors/f1/verify", Bed.session("whole", user: Bed.user("alice", factors), aal: "aal2")))
+        if failing == "PUT" { bed.transport.expect(Bed.on(.get, "/user", Bed.user("alice", factors))) }
+        bed.transport.expect(Bed.on(failing == "GET" ? .get : .put, "/user", "{}", status: 503))
+        bed.transport.expect(Bed.refreshed("next"))
+        let enrollment = SecondFactorEnrollment(kind: .totp, sharedKey: "k", uri: "u", session: "f1")
+        let error = await #expect(throws: AuthError.self) {
+            try await bed.client.confirmSecondFactor(enrollment, code: "123456", displayName: "app")
+        }
+        #expect(error?.code == .unavailable && error?.message.hasPrefix("The second factor is confirmed") == true)
+        #expect(await bed.client.currentUser?.secondFactors.map(\.id) == ["f1"])
+        #expect(try await bed.client.accessToken().value.reveal() == Bed.accessToken("whole", aal: "aal2"))
+        #expect(await refreshCode(bed) == nil)
+        try bed.transport.verify()
+        #expect(bed.body(3 + calls) == ["refresh_token": "refresh-whole"])
+    }
+
     @Test func `An identity is taken away by the name of its row, not by the provider's`() async throws {
         let bed = try await Bed.signedIn(
             Bed.on(.get, "/user", Bed.user()),

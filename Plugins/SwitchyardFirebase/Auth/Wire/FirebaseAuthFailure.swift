@@ -35,6 +35,11 @@ struct FirebaseAuthFailure: Error, Sendable {
     /// This client's own code: the service sends only text if it refuses an App Check token.
     static let appCheckRefusal = "INVALID_APP_CHECK_TOKEN"
 
+    /// Whether the ID token was refused, independent of the call.
+    var isAboutToken: Bool { code == "TOKEN_EXPIRED" || code == "INVALID_ID_TOKEN" }
+    /// Whether the account or its session is gone.
+    var endsSession: Bool { isAboutToken || code == "USER_NOT_FOUND" || code == "USER_DISABLED" }
+
     var code: String? { if case .refused(let code, _) = kind { code } else { nil } }
 
     /// From an answer with an error status.

@@ -8,7 +8,7 @@ struct FirebaseSignInRequest: Sendable {
         case signIn
         /// Adds the credential to the account of this ID token.
         case link(Secret)
-        /// Like a sign-in, but never creates an account.
+        /// Like a sign-in, but creates no account where the call can be told so.
         case reauthenticate
     }
 
@@ -52,6 +52,7 @@ struct FirebaseSignInRequest: Sendable {
             path = "/v1/accounts:signInWithPhoneNumber"
             body["sessionInfo"] = .string(verification.id)
             body["code"] = .string(code.reveal())
+            if case .reauthenticate = purpose { body["operation"] = "REAUTH" }
         case .emailLink(let email, let link):
             guard let action = FirebaseActionLink(link), action.mode == "signIn" else {
                 throw .own(
@@ -108,9 +109,16 @@ struct FirebaseSignInRequest: Sendable {
             throw .own(
                 AuthError(.invalidCredential, "The sign-in was cancelled or refused in the browser. Begin it again."))
         }
-        if let state = items.first(where: { $0.name == "state" })?.value, !state.utf8.elementsEqual(signIn.state.utf8) {
-            throw .own(AuthError(.invalidCredential, "The URL answers another sign-in. Begin this one again."))
-        }
+        let states = items.filter { $0.name == "state" }
+        guard states.allSatisfy({ $0.value.utf8.elementsEqual(signIn.state.utf8) }),
+            !states.isEmpty || state(of: signIn.url) == nil
+        else { throw .own(AuthError(.invalidCredential, "The URL answers another sign-in. Begin this one again.")) }
         return text
+    }
+
+    /// The state that the page of a browser sign-in gives back; not every identity provider's has one.
+    static func state(of page: URL) -> String? {
+        let query = page.absoluteString.prefix { $0 != "#" }.split(separator: "?", maxSplits: 1).dropFirst().first ?? ""
+        return FormCoding.decode(query)?.first { $0.name == "state" && !$0.value.isEmpty }?.value
     }
 }

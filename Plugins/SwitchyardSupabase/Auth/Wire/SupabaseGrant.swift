@@ -6,7 +6,7 @@ import SwitchyardProviderKit
 /// A session as returned by the server.
 struct SupabaseGrant: Sendable {
     let tokens: SessionTokens
-    var user: AuthUser
+    let user: AuthUser
     /// Factors that are enrolled, but not yet verified in this session.
     let openFactors: [SecondFactor]
 
@@ -34,6 +34,12 @@ struct SupabaseGrant: Sendable {
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3, let bytes = Base64.decode(parts[1], alphabet: .url) else { return nil }
         return try? JSON(parsing: bytes)
+    }
+
+    /// Who an identity provider's token is about. A local server also accepts the claims alone.
+    static func subject(of identityToken: Secret) -> String? {
+        let text = identityToken.reveal()
+        return (claims(of: text) ?? (try? JSON(parsing: Array(text.utf8))))?["sub"]?.string
     }
 }
 

@@ -6,8 +6,9 @@ import SwitchyardWire
 
 /// The calls for each kind of credential.
 extension SupabaseAuthAdapter {
+    /// - Parameter present: The account that is signed in on this device.
     static func grant(
-        _ credential: AuthCredential, _ service: SupabaseAuthService
+        _ credential: AuthCredential, _ service: SupabaseAuthService, present: AuthUser.ID? = nil
     ) async throws(SupabaseAuthFailure) -> SupabaseGrant {
         switch credential.kind {
         case .anonymous:
@@ -32,7 +33,7 @@ extension SupabaseAuthAdapter {
                     "type": "sms", "phone": .string(verification.phoneNumber), "token": .string(code.reveal()),
                 ])
         case .emailLink(let email, let link):
-            return try await service.session(ofLink: link, email)
+            return try await service.session(ofLink: link, email, present)
         }
     }
 }
@@ -62,19 +63,31 @@ extension SupabaseAuthService {
     }
 
     /// Signs in with the link from the email, or the address to which it leads.
-    func session(ofLink link: URL, _ email: String) async throws(SupabaseAuthFailure) -> SupabaseGrant {
+    ///
+    /// A link says nothing about its account, so it may be somebody else's: the account's address has to be the one that the
+    /// user entered. Only the link for a change of the `present` account's address may have been sent to the old one.
+    func session(
+        ofLink link: URL, _ email: String, _ present: AuthUser.ID?
+    ) async throws(SupabaseAuthFailure) -> SupabaseGrant {
         let items = try Self.items(of: link)
+        let grant = try await grant(items)
+        let isOwnChange = items["type"] == "email_change" && grant.user.id == present
+        guard isOwnChange || grant.user.email?.lowercased() == email.lowercased() else {
+            // A session that came with the address was not made by this call.
+            if items["access_token"] == nil { await giveBack(grant) }
+            throw SupabaseAuthFailure(.own(.otherAddress))
+        }
+        return grant
+    }
+
+    private func grant(_ items: [String: String]) async throws(SupabaseAuthFailure) -> SupabaseGrant {
         if let access = items["access_token"], let refresh = items["refresh_token"] {
             let user = try await call(.get, "/user", as: Secret(access))
             var session: JSONObject = [
                 "access_token": .string(access), "refresh_token": .string(refresh), "user": user,
             ]
             session["expires_in"] = items["expires_in"].flatMap { Int64($0) }.map(JSON.integer)
-            let grant = try SupabaseGrant(session: .object(session), at: now())
-            guard grant.user.email?.lowercased() == email.lowercased() else {
-                throw .own(.invalidCredential, "The link was sent to another address. Sign in with that address.")
-            }
-            return grant
+            return try SupabaseGrant(session: .object(session), at: now())
         }
         if let hash = items["token_hash"] ?? items["token"] {
             // One name covers both sign-in and confirmation; only a new address has a separate one.
@@ -83,6 +96,11 @@ extension SupabaseAuthService {
         }
         guard items["message"] == nil else { throw SupabaseAuthFailure.halfConfirmed }
         throw .own(.invalidCredential, "This is not a sign-in link. Pass the whole link of the mail.")
+    }
+
+    /// Ends a new session on the server, if possible, because this device does not use it.
+    func giveBack(_ grant: SupabaseGrant) async {
+        _ = try? await call(.post, "/logout?scope=local", as: grant.tokens.access)
     }
 
     func session(verifying body: JSONObject) async throws(SupabaseAuthFailure) -> SupabaseGrant {
@@ -108,16 +126,19 @@ extension SupabaseAuthService {
     }
 
     /// Stores a factor's name in the user's own data, since the service names factors only until they are verified.
+    ///
+    /// - Returns: The account with the name.
     func name(
-        factor: SecondFactor.ID, _ name: String, of grant: inout SupabaseGrant
-    ) async throws(SupabaseAuthFailure) {
+        factor: SecondFactor.ID, _ name: String, of grant: SupabaseGrant
+    ) async throws(SupabaseAuthFailure) -> AuthUser {
         let bearer = grant.tokens.access
         let own = try await call(.get, "/user", as: bearer)["user_metadata"]
         var names = own?[SecondFactor.namesKey]?.object ?? [:]
         names[factor] = .string(name)
-        let user = try await call(
+        let json = try await call(
             .put, "/user", ["data": .object([SecondFactor.namesKey: .object(names)])], as: bearer)
-        if let user = AuthUser(supabase: user), user.id == grant.user.id { grant.user = user }
+        guard let user = AuthUser(supabase: json), user.id == grant.user.id else { throw .unreadable }
+        return user
     }
 
     /// The items of an address, from its query and, always for failures, from its fragment.

@@ -51,6 +51,21 @@ extension AuthConformance {
             try await context.expectSignedIn(user.id)
             try await context.expectSignedIn(owner.id, on: other)
         },
+        AuthCheck("an identity proves who one is", needs: .identityTokens) { context in
+            let user = try await context.client.signIn(with: identity("alice", context))
+            try await context.client.reauthenticate(with: identity("alice", context))
+            try await context.expectSignedIn(user.id)
+            _ = try await context.client.accessToken(refreshing: true)
+        },
+        AuthCheck("a proof by an unknown identity makes no account", needs: .identityTokens) { context in
+            let user = try await context.signUp()
+            try await context.expectFailure(.invalidCredential, .userNotFound, in: "the proof") {
+                try await context.client.reauthenticate(with: identity("stranger", context))
+            }
+            try await context.expectSignedIn(user.id)
+            // The address would be taken by the account that the proof made.
+            try await context.signUp("stranger", on: context.device())
+        },
         AuthCheck("linking needs a session", needs: .identityTokens, .linking) { context in
             try await context.expectFailure(.notSignedIn, in: "linking") {
                 try await context.client.link(identity("alice", context))
@@ -89,6 +104,21 @@ extension AuthConformance {
             let callback = try await context.harness.completeBrowserSignIn(one, email: context.email())
             try await context.expectFailure(.invalidCredential, .codeExpired, .invalidArgument, in: "signing in") {
                 try await context.client.signIn(with: .browser(two, callback: callback))
+            }
+            try await context.expectNobody()
+        },
+        AuthCheck("an answer without the state of its page is refused", needs: .browser) { context in
+            let signIn = try await context.client.beginBrowserSignIn(
+                with: context.features.identityProvider, redirectURL: context.redirectURL, scopes: [])
+            func items(_ url: URL) -> URLComponents? { URLComponents(url: url, resolvingAgainstBaseURL: false) }
+            // A provider whose page has no state binds the answer by other means.
+            guard items(signIn.url)?.queryItems?.contains(where: { $0.name == "state" }) == true else { return }
+            let callback = try await context.harness.completeBrowserSignIn(signIn, email: context.email())
+            var bare = items(callback)
+            bare?.queryItems?.removeAll { $0.name == "state" }
+            let answer = try expectValue(bare?.url, "the answer without its state")
+            try await context.expectFailure(.invalidCredential, in: "signing in") {
+                try await context.client.signIn(with: .browser(signIn, callback: answer))
             }
             try await context.expectNobody()
         },
@@ -176,6 +206,26 @@ extension AuthConformance {
                 try await third.signIn(with: .emailLink(email: context.email(), link))
             }
             try await context.expectNobody(on: third)
+        },
+        AuthCheck("the link of somebody else signs nobody in", needs: .emailLinks) { context in
+            let alice = try await context.signUp()
+            let mallory = try await context.device()
+            try await context.signUp("mallory", on: mallory)
+            for _ in 1...2 {
+                try await mallory.sendEmailLink(to: context.email("mallory"), redirectURL: context.redirectURL)
+                let link = try await context.harness.signInLink(for: context.email("mallory"))
+                let isSignedIn = await context.client.currentUser != nil
+                try await context.expectFailure(.invalidCredential, in: "signing in") {
+                    try await context.client.signIn(with: .emailLink(email: context.email(), link))
+                }
+                if isSignedIn {
+                    try await context.expectSignedIn(alice.id)
+                    try expectEqual(try await context.client.accessToken().userID, alice.id, "whose token it is")
+                    try await context.client.signOut()
+                } else {
+                    try await context.expectNobody()
+                }
+            }
         },
         AuthCheck("a code sent to a telephone signs in", needs: .phoneCodes) { context in
             let number = context.harness.phoneNumber(in: context.namespace)
