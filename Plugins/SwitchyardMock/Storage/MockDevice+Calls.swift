@@ -64,10 +64,9 @@ extension MockDevice {
 
     /// Removes a write that the server has refused for good.
     func refuse(_ id: String, _ error: StorageError, _ now: Timestamp, _ server: DocumentTable) -> [Action] {
-        guard let (item, paths, actions) = queue.remove(id) else { return [] }
+        guard let (item, paths, actions) = queue.refuse(id, error, now) else { return [] }
         queue.hasGotThrough()
-        let refusals = queue.refuse(RefusedWrite(id: id, batch: item.batch, refusedAt: now, error: error))
-        return changed(paths, server) + actions + refusals + [{ item.answer.resolve(.failure(error)) }]
+        return changed(paths, server) + actions + [{ item.answer.resolve(.failure(error)) }]
     }
 }
 

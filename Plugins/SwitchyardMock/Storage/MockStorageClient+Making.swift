@@ -58,7 +58,9 @@ extension MockStorageClient {
                 if state == .unknown || state == .locked { return }
                 let owner = state.user?.id ?? ""
                 backend.database.change { ((), device.use(owner, $0.documents)) }
-                relay.client.withLock { $0.value }?.sendQueue()
+                let client = relay.client.withLock { $0.value }
+                client?.hurry()
+                client?.sendQueue()
             }
         }
         self.init(backend, network: network, capabilities: .all, device, surroundings)

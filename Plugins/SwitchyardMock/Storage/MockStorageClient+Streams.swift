@@ -77,7 +77,7 @@ extension MockStorageClient {
 
     /// Opens a stream, after the network's latency if there is one.
     ///
-    /// - Parameter isLocal: Whether it concerns only the device, which answers at once.
+    /// - Parameter isLocal: Whether it concerns only the device's queue, which needs no network.
     /// - Returns: A closure that ends it, even if it has not been opened yet.
     private func open(
         isLocal: Bool = false,
@@ -96,14 +96,15 @@ extension MockStorageClient {
             if let refusal { refuse(refusal) }
         }
         var delayed: Task<Void, Never>?
-        let asksRules = follower != nil && backend.rules != nil
-        if isLocal || (controls.network.isInstant && !asksRules) {
+        // The rules and the queue depend on the signed-in user.
+        let dependsOnUser = follower != nil && (isLocal || backend.rules != nil)
+        if !dependsOnUser, isLocal || controls.network.isInstant {
             begin()
         } else {
             delayed = Task { [network = controls.network, follower] in
-                // The rules depend on the signed-in user.
-                if asksRules { await follower?.catchUp() }
-                if await network.delay() { begin() }
+                if dependsOnUser { await follower?.catchUp() }
+                if !isLocal, await !network.delay() { return }
+                begin()
             }
         }
         return { [self, delayed] in

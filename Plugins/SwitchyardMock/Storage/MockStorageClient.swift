@@ -205,11 +205,13 @@ public final class MockStorageClient: StorageClient, QueueKeeping {
             throw .unsupported("transforms", by: provider, instead: "Write the value that the field is to have.")
         }
         try await follower?.catchUpToWrite()
+        let writer = database.withState { [device] _ in device.queue.owner }
         if !controls.isQuiet, let scripted = try await controls.enter(.commit, batch.subject) { return scripted }
         let id = RandomID.make()
         let now = database.now()
         let receipt = try database.change { [device, controls, capabilities] state throws(StorageError) in
             if let refusal = device.refusal(of: .cache) { throw refusal }
+            guard device.queue.owner == writer else { throw StorageError.writerLeft }
             guard device.isConnected, device.queue.isEmpty else {
                 guard capabilities.offline else { throw StorageError.mockIsOffline }
                 return device.enqueue(batch, id, now, state.documents)
@@ -242,10 +244,9 @@ public final class MockStorageClient: StorageClient, QueueKeeping {
             throw .unsupported("transactions", by: provider, instead: "Use a batch, or updates with a precondition.")
         }
         await follower?.catchUp()
-        if let refusal = database.withState({ [device] _ in device.refusal(of: .server) }) {
-            throw refusal.ofTransaction
-        }
-        return MockTransaction(client: self)
+        let (refusal, owner) = database.withState { [device] _ in (device.refusal(of: .server), device.queue.owner) }
+        if let refusal { throw refusal.ofTransaction }
+        return MockTransaction(client: self, owner: owner)
     }
 
     // MARK: Sending the queue
@@ -292,6 +293,7 @@ public final class MockStorageClient: StorageClient, QueueKeeping {
         }
     }
 
+    /// Pauses before the next attempt, unless the write is no longer the current user's.
     private func rest(after failure: StorageError, sending item: MockWriteQueue.Item) async {
         let seconds = min(60, 1 << min(item.attempts - 1, 6))
         let (clock, now) = (controls.network.clock, database.now())
@@ -299,11 +301,12 @@ public final class MockStorageClient: StorageClient, QueueKeeping {
         // Before the failure is visible, so that a caller can then request the next attempt.
         pause.withLock { $0 = task }
         let next = Timestamp(clampingSeconds: now.seconds + Int64(seconds), nanoseconds: now.nanoseconds)
-        let (isNews, count) = database.change { [device] _ -> ((Bool, Int), [DeliveryQueue.Action]) in
+        let (isNews, count, isOwn) = database.change { [device] _ -> ((Bool, Int, Bool), [DeliveryQueue.Action]) in
             let (isNews, actions) = device.queue.putBack(item.id, failure, until: next)
-            return ((isNews, device.queue.items.count), actions)
+            return ((isNews, device.queue.items.count, device.queue.holds(item.id)), actions)
         }
         if isNews { report(.pendingWrites(count: count, failure: .init(failure))) }
+        if !isOwn { task.cancel() }
         await task.value
         pause.withLock { $0 = nil }
     }
@@ -313,11 +316,18 @@ public final class MockStorageClient: StorageClient, QueueKeeping {
         return database.change { [device] _ in device.nextToSend() }
     }
 
+    /// - Returns: Why the write has no answer, or is refused; `nil` if it was acknowledged, or not sent because another user
+    ///   signed in meanwhile or it was discarded.
     private func send(_ item: MockWriteQueue.Item) async -> StorageError? {
         do throws(StorageError) {
             try await enterSending(item)
             let now = database.now()
             let isLost = try database.change { [device, controls] state throws(StorageError) in
+                // The device acts for the user who is signed in now.
+                guard device.queue.holds(item.id) else {
+                    device.queue.setAside(item.id)
+                    return (false, [])
+                }
                 guard device.isConnected else { throw StorageError.mockIsOffline }
                 let isLost = controls.losesAnswer()
                 if isLost { device.queue.markTakenEffect(item.id) }

@@ -123,7 +123,6 @@ final class MockWriteQueue {
     func hasGotThrough() { cause = nil }
 
     func markTakenEffect(_ id: String, _ hasTakenEffect: Bool = true) {
-        changeOthers(id) { share, index in share.items[index].hasTakenEffect = hasTakenEffect }
         guard let index = items.firstIndex(where: { $0.id == id }) else { return }
         items[index].hasTakenEffect = hasTakenEffect
         self.index()
@@ -163,14 +162,37 @@ final class MockWriteQueue {
         return cause?.code != error.code || cause?.message != error.message
     }
 
+    /// Returns a write to the queue of its user, who left before it was sent; does nothing if it was discarded.
+    func setAside(_ id: String) {
+        changeOthers(id) { share, index in share.items[index].isUnderWay = false }
+    }
+
+    /// Removes a write that the server has refused for good, and notes that for its user.
+    ///
+    /// - Returns: The paths whose documents have changed.
+    func refuse(
+        _ id: String, _ error: StorageError, _ now: Timestamp
+    ) -> (item: Item, paths: [StoragePath], actions: [Action])? {
+        let item = changeOthers(id) { share, index in
+            let item = share.items.remove(at: index)
+            share.refused.append(RefusedWrite(id: id, batch: item.batch, refusedAt: now, error: error))
+            return item
+        }
+        if let item { return (item, [], []) }
+        guard let (item, paths, actions) = remove(id) else { return nil }
+        return (item, paths, actions + refuse(RefusedWrite(id: id, batch: item.batch, refusedAt: now, error: error)))
+    }
+
     /// - Returns: The paths whose documents have changed.
     func remove(_ id: String) -> (item: Item, paths: [StoragePath], actions: [Action])? {
-        if let item = changeOthers(id, { share, index in share.items.remove(at: index) }) { return (item, [], []) }
         guard let place = items.firstIndex(where: { $0.id == id }) else { return nil }
         let item = items.remove(at: place)
         index()
         return (item, Array(Set(item.batch.writes.map(\.path))), pendingActions())
     }
+
+    /// Whether the write is in the queue of the current user.
+    func holds(_ id: String) -> Bool { items.contains { $0.id == id } }
 
     func cancellable(_ id: String) -> Bool { items.contains { $0.id == id && !$0.isUnderWay } }
 

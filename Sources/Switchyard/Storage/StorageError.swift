@@ -48,6 +48,11 @@ public struct StorageError: ClientError {
         code == .shutDown ? self : saying("A transaction needs the server. \(message)")
     }
 
+    /// A write of a user who is no longer signed in.
+    package static let writerLeft = StorageError(
+        .sessionChanged,
+        "The write was not queued because the user who made it is no longer signed in. Write again.")
+
     package static func invalid(_ message: String) -> StorageError { StorageError(.invalidArgument, message) }
 }
 

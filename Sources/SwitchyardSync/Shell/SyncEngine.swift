@@ -193,11 +193,7 @@ package actor SyncEngine {
     func write(
         _ batch: [DocumentWrite], of expected: QueueOwner? = nil
     ) throws(StorageError) -> (id: String, answer: Promise<Result<CommitResult, StorageError>>) {
-        guard expected == nil || expected == owner else {
-            throw StorageError(
-                .sessionChanged,
-                "The write was not queued because the user who made it is no longer signed in. Write again.")
-        }
+        guard expected == nil || expected == owner else { throw .writerLeft }
         let machine = try machine()
         lastToken += 1
         let token = lastToken
