@@ -97,9 +97,7 @@ struct FirebaseMultipart: Sendable {
 /// The headers of a download.
 extension DownloadHead {
     init(firebase head: HTTPResponseHead) throws(FileStorageError) {
-        // Stored compressed and sent decompressed, so neither size nor checksums match the received bytes.
-        let stored = head.headers["x-goog-stored-content-encoding"] ?? "identity"
-        let isUnpacked = stored != "identity" && head.headers["Content-Encoding"] == nil
+        let isUnpacked = head.isUnpacked
         var start: Int64 = 0
         var total = isUnpacked ? nil : head.headers["Content-Length"].flatMap { Int64($0) }
         if head.status == 206 {
@@ -116,7 +114,19 @@ extension DownloadHead {
         }
         self.init(
             start: start, total: total, version: head.headers["x-goog-generation"],
-            checksums: isUnpacked ? ContentChecksums() : sums)
+            checksums: sums, isUnpacked: isUnpacked)
+    }
+}
+
+extension HTTPResponseHead {
+    /// Whether an object that is stored compressed is sent decompressed. Without the header for that, as on the vendor's
+    /// emulator, its length is unknown, and no encoding is named where usually an empty one is.
+    fileprivate var isUnpacked: Bool {
+        guard headers["Content-Encoding"] == nil else { return false }
+        guard let stored = headers["x-goog-stored-content-encoding"] else {
+            return status == 200 && headers["Content-Length"] == nil && headers["x-goog-generation"] != nil
+        }
+        return stored != "identity"
     }
 }
 

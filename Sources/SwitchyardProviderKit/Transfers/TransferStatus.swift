@@ -9,6 +9,8 @@ final class TransferStatus: Sendable {
     private struct State {
         var progress: TransferProgress
         var outcome: Outcome?
+        /// Whether the number of bytes is not the size of the file.
+        var hasOwnTotal = false
     }
 
     private let state: Mutex<State>
@@ -53,14 +55,27 @@ final class TransferStatus: Sendable {
         }
     }
 
+    /// The number of bytes is not the size of the file, and unknown until the end.
+    func forgetTotal() {
+        state.withLock { state in
+            guard !state.hasOwnTotal, state.outcome == nil else { return }
+            state.hasOwnTotal = true
+            let old = state.progress
+            set(
+                &state,
+                TransferProgress(
+                    phase: old.phase, completedBytes: old.completedBytes, totalBytes: nil, lastError: old.lastError))
+        }
+        tell()
+    }
+
     /// Sets the result; only the first one counts.
     func finish(_ outcome: Outcome) {
         let isFirst = state.withLock { state in
             guard state.outcome == nil else { return false }
             if case .success(let metadata) = outcome {
-                set(
-                    &state, TransferProgress(phase: .finished, completedBytes: metadata.size, totalBytes: metadata.size)
-                )
+                let size = state.hasOwnTotal ? state.progress.completedBytes : metadata.size
+                set(&state, TransferProgress(phase: .finished, completedBytes: size, totalBytes: size))
             }
             state.outcome = outcome
             return true

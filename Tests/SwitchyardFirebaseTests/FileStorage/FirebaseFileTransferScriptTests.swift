@@ -352,6 +352,37 @@ import Testing
         #expect(try await client.data(at: "f") == Data(contents))
     }
 
+    /// Stored as gzip and sent unpacked, with the header for that or, as by the emulator, without any length.
+    private static let unpacking: [HTTPHeaders] = [
+        ["x-goog-stored-content-encoding": "gzip"], ["Transfer-Encoding": "chunked"],
+    ]
+
+    @Test(arguments: unpacking)
+    func `An object that is stored as gzip is downloaded unpacked`(_ headers: HTTPHeaders) async throws {
+        let (contents, packed) = (Self.bytes(1000), Self.bytes(77))
+        var answer = media(packed, headers)
+        if headers["Transfer-Encoding"] != nil { answer["Content-Length"] = nil }
+        let object = FirebaseFilePitfallTests.object("f", packed, #","contentEncoding":"gzip""#)
+        let (transport, client) = try client([
+            .on(.get, Self.root + "/f", .json(object)),
+            onMedia(range: nil, .status(200, headers: answer, body: contents).cut(after: 400)),
+            onMedia(range: "bytes=400-", .status(200, headers: answer, body: contents)),
+            onMedia(range: nil, .status(200, headers: answer, body: contents)),
+            onMedia(range: "bytes=990-1999", .status(200, headers: answer, body: contents)),
+        ])
+        let file = ScratchSpace.url.appendingPathComponent("unpacked-\(UInt64.random(in: 0 ... .max))")
+        let transfer = try await client.download("f", to: file)
+        let stored = try await transfer.result()
+        #expect(stored.size == 77, "what is stored")
+        #expect(try Data(contentsOf: file) == Data(contents))
+        for await progress in transfer.progress {
+            #expect(progress.completedBytes == 1000 && progress.totalBytes == 1000, "what was received")
+        }
+        #expect(try await client.data(at: "f") == Data(contents))
+        #expect(try await client.data(at: "f", range: 990..<2000, limit: 1000) == Data(contents[990...]))
+        try transport.verify()
+    }
+
     @Test func `A body that is shorter than its head, or wrong, is no success`() async throws {
         let contents = Self.bytes(1000)
         var wrong = contents

@@ -42,14 +42,18 @@ package struct DownloadHead: Sendable, Hashable {
     package let version: String?
     /// The checksums of the whole file, if the bytes are sent as stored.
     package let checksums: ContentChecksums
+    /// Whether the server unpacks the stored file, so that neither its size nor its checksums are those of the bytes sent.
+    package let isUnpacked: Bool
 
     package init(
-        start: Int64, total: Int64?, version: String?, checksums: ContentChecksums = ContentChecksums()
+        start: Int64, total: Int64?, version: String?, checksums: ContentChecksums = ContentChecksums(),
+        isUnpacked: Bool = false
     ) {
         self.start = start
         self.total = total
         self.version = version
-        self.checksums = checksums
+        self.checksums = isUnpacked ? ContentChecksums() : checksums
+        self.isUnpacked = isUnpacked
     }
 
     /// This head with what only an earlier answer has told of the same contents.
@@ -57,7 +61,8 @@ package struct DownloadHead: Sendable, Hashable {
         DownloadHead(
             start: start, total: total ?? earlier?.total, version: version ?? earlier?.version,
             checksums: ContentChecksums(
-                crc32c: checksums.crc32c ?? earlier?.checksums.crc32c, md5: checksums.md5 ?? earlier?.checksums.md5))
+                crc32c: checksums.crc32c ?? earlier?.checksums.crc32c, md5: checksums.md5 ?? earlier?.checksums.md5),
+            isUnpacked: isUnpacked || earlier?.isUnpacked == true)
     }
 }
 

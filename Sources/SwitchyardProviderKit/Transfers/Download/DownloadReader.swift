@@ -46,6 +46,9 @@ package final class DownloadReader: Sendable {
     /// The total number of bytes; known with the first piece at the latest, if at all.
     var expectedCount: Int64? { state.withLock { $0.machine.expectedCount } }
 
+    /// Whether the bytes are not those that are stored; known with the first piece.
+    var isUnpacked: Bool { state.withLock { $0.machine.head?.isUnpacked ?? false } }
+
     /// The checksums of the bytes, once all have arrived.
     var checksums: ContentChecksums { state.withLock { $0.digest?.checksums ?? ContentChecksums() } }
 

@@ -77,9 +77,11 @@ final class DownloadRun: FileTransferControls {
         while let bytes = try await reader.next() {
             try file.write(bytes)
             count += Int64(bytes.count)
+            if reader.isUnpacked { status.forgetTotal() }
             status.show(completed: count)
             await gate.pass()
         }
+        if reader.isUnpacked { return }
         guard count == stored.metadata.size, reader.checksums.agree(with: stored.checksums) else {
             throw FileStorageError(
                 .checksumMismatch, "The downloaded data does not match the server's checksum or size.")
