@@ -26,6 +26,16 @@ extension RoutedCheckInClient {
             try await checkIns.setSchedule(schedule)
         }
     }
+    public func setInterval(_ interval: Duration) async throws(CheckInError) {
+        try await route.call(.repeatable("set interval")) { checkIns throws(CheckInError) in
+            try await checkIns.setInterval(interval)
+        }
+    }
+    public func setReminder(_ reminder: Duration) async throws(CheckInError) {
+        try await route.call(.repeatable("set reminder")) { checkIns throws(CheckInError) in
+            try await checkIns.setReminder(reminder)
+        }
+    }
     public func nextCheckIn() async throws(CheckInError) -> Timestamp? {
         try await route.call(.repeatable("next check-in")) { checkIns throws(CheckInError) in
             try await checkIns.nextCheckIn()

@@ -36,8 +36,43 @@
                 await bench.report(
                     "\(title), in the database, median", Statistics.median(inDatabase) * 1e3, "ms", .atMost(1.5))
             }
+            try await Self.own(bench, database, rounds / 5)
             database.close()
             await client.shutDown()
+        }
+
+        /// What a caller sees who owns 100 documents of a collection, in the database alone.
+        private static func own(_ bench: Bench, _ database: PostgresConnection, _ rounds: Int) async throws {
+            let calls = [
+                (
+                    "own documents: newest 60 of 100",
+                    #"public.switchyard_query('{"in": "diary", "orders": [[["n"], "desc"], [null, "desc"]], "first": 60}')"#
+                ),
+                (
+                    "own documents: a page of 20",
+                    #"public.switchyard_query('{"in": "diary", "orders": [[null, "asc"]], "first": 20}')"#
+                ),
+                (
+                    "own check-ins by the rule “domain”",
+                    #"public.switchyard_query('{"in": "checkIns", "orders": [[null, "asc"]]}')"#
+                ),
+                ("collections", "public.switchyard_collections()"),
+            ]
+            try await database.run(
+                script: """
+                    select set_config('request.jwt.claims', '{"sub": "u17", "role": "authenticated"}', false);
+                    set role authenticated;
+                    """)
+            for (title, call) in calls {
+                let times = try await times(rounds) {
+                    let statement = PostgresStatement("select public.bench_call($1)", [call], isKept: true)
+                    guard let seconds = try await database.run([statement])[0].text.flatMap(Double.init) else {
+                        throw BenchFailure("the database did not tell its time")
+                    }
+                    return seconds
+                }
+                await bench.report("\(title), in the database", Statistics.median(times) * 1e3, "ms", .atMost(5))
+            }
         }
 
         /// Skips the first ones, which plan, connect and fill caches.
@@ -71,8 +106,11 @@
             ]
         }
 
-        private static func sizes(_ settings: BenchSettings) -> (posts: Int, notes: Int) {
-            (settings.count(120_000, quick: 12_000), settings.count(80_000, quick: 8_000))
+        private static func sizes(_ settings: BenchSettings) -> (posts: Int, notes: Int, own: Int) {
+            (
+                settings.count(120_000, quick: 12_000), settings.count(80_000, quick: 8_000),
+                settings.count(200_000, quick: 20_000)
+            )
         }
 
         func runChild(_ task: String, _ settings: BenchSettings) async throws -> Double {
@@ -90,7 +128,23 @@
                       from generate_series(1, \(size.posts)) n
                       union all
                       select 'users/u' || n % 4000 || '/notes/n' || n, jsonb_build_object('n', n), 'u' || n % 4000, now(), now()
-                      from generate_series(1, \(size.notes)) n;
+                      from generate_series(1, \(size.notes)) n
+                      union all
+                      select 'diary/d' || n, jsonb_build_object('n', n), 'u' || n % \(max(1, size.own / 100)), now(), now()
+                      from generate_series(1, \(size.own)) n
+                      union all
+                      select 'checkIns/c' || n, jsonb_build_object('userID', 'u' || n % \(max(1, size.own / 100))),
+                             'u' || n % \(max(1, size.own / 100)), now(), now()
+                      from generate_series(1, \(size.own)) n;
+                    insert into switchyard.rules values ('checkIns', 'domain', 'domain');
+                    create function public.bench_call(call text) returns float8 language plpgsql as $$
+                    declare
+                      start timestamptz := clock_timestamp();
+                      found jsonb;
+                    begin
+                      for each in 1 .. 10 loop execute 'select ' || call into found; end loop;
+                      return extract(epoch from clock_timestamp() - start) / 10;
+                    end $$;
                     create function bench_time(query jsonb) returns float8 language plpgsql as $$
                     declare
                       start timestamptz := clock_timestamp();

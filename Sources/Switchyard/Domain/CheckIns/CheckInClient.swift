@@ -33,19 +33,36 @@ public struct CheckInSchedule: Sendable, Hashable {
     /// How long before a check-in is due the person is reminded.
     public let reminder: Duration
 
+    /// - Parameter reminder: Two hours if `nil`, and a twelfth of an interval that is shorter than a day.
     /// - Throws: `.invalidArgument` unless `interval` is a minute to a year, and `reminder` is not negative and shorter.
     public init(
-        interval: Duration = UserModel.defaultCheckInInterval, reminder: Duration = UserModel.defaultReminderInterval
+        interval: Duration = UserModel.defaultCheckInInterval, reminder: Duration? = nil
     ) throws(CheckInError) {
-        guard interval >= .seconds(60), interval <= .seconds(366 * 86_400) else {
+        guard Self.intervals.contains(interval) else {
             throw CheckInError(.invalidArgument, "A check-in interval lies between one minute and one year.")
         }
+        let reminder = reminder ?? Self.usualReminder(interval)
         guard reminder >= .zero, reminder < interval else {
             throw CheckInError(
                 .invalidArgument, "The reminder comes before the check-in is due: choose less than its interval.")
         }
         self.interval = interval
         self.reminder = reminder
+    }
+
+    /// The schedule that is stored: each value that makes sense counts, and the usual one stands for another.
+    init(storedInterval: Duration?, storedReminder: Duration?) {
+        let interval =
+            storedInterval.flatMap { Self.intervals.contains($0) ? $0 : nil }
+            ?? UserModel.defaultCheckInInterval
+        self.interval = interval
+        reminder = storedReminder.flatMap { $0 >= .zero && $0 < interval ? $0 : nil } ?? Self.usualReminder(interval)
+    }
+
+    private static let intervals = Duration.seconds(60)...Duration.seconds(366 * 86_400)
+
+    private static func usualReminder(_ interval: Duration) -> Duration {
+        min(UserModel.defaultReminderInterval, interval / 12)
     }
 }
 
@@ -64,6 +81,14 @@ public protocol CheckInClient: Sendable {
 
     func schedule() async throws(CheckInError) -> CheckInSchedule
     func setSchedule(_ schedule: CheckInSchedule) async throws(CheckInError)
+    /// Sets the interval alone. A reminder that is not shorter than it becomes the usual one.
+    ///
+    /// - Throws: `.invalidArgument` unless it is a minute to a year.
+    func setInterval(_ interval: Duration) async throws(CheckInError)
+    /// Sets the reminder alone.
+    ///
+    /// - Throws: `.invalidArgument` unless it is shorter than the interval that is stored, and not negative.
+    func setReminder(_ reminder: Duration) async throws(CheckInError)
     /// When the next check-in is due; `nil` before the first.
     func nextCheckIn() async throws(CheckInError) -> Timestamp?
 }

@@ -45,29 +45,31 @@ public struct DocumentCheckInClient: CheckInClient {
 
     public func schedule() async throws(CheckInError) -> CheckInSchedule {
         let user = try await user()
-        // The stored schedule may be invalid; then the defaults apply, as for a person without a schedule.
-        do throws(CheckInError) {
-            return try CheckInSchedule(interval: user.checkInInterval, reminder: user.reminderInterval)
-        } catch {
-            return try CheckInSchedule()
-        }
+        return CheckInSchedule(storedInterval: user.checkInInterval, storedReminder: user.reminderInterval)
     }
 
     public func setSchedule(_ schedule: CheckInSchedule) async throws(CheckInError) {
-        let id = try await signedIn.id()
-        try await CheckInError.mapping {
-            try await storage.mergeDocument(
-                UserFields.path(id),
-                [
-                    "checkInInterval": .of(schedule.interval.inSeconds),
-                    "reminderInterval": .of(schedule.reminder.inSeconds),
-                ])
-        }
+        try await store([
+            UserFields.checkInInterval: .of(schedule.interval.inSeconds),
+            UserFields.reminderInterval: .of(schedule.reminder.inSeconds),
+        ])
     }
 
-    public func nextCheckIn() async throws(CheckInError) -> Timestamp? {
-        let user = try await user()
-        return user.lastCheckInAt?.advanced(by: try await schedule().interval)
+    public func setInterval(_ interval: Duration) async throws(CheckInError) {
+        let valid = try CheckInSchedule(interval: interval)
+        try await store([UserFields.checkInInterval: .of(valid.interval.inSeconds)])
+    }
+
+    public func setReminder(_ reminder: Duration) async throws(CheckInError) {
+        let valid = try CheckInSchedule(interval: try await schedule().interval, reminder: reminder)
+        try await store([UserFields.reminderInterval: .of(valid.reminder.inSeconds)])
+    }
+
+    public func nextCheckIn() async throws(CheckInError) -> Timestamp? { try await user().nextCheckInAt }
+
+    private func store(_ fields: WriteFields) async throws(CheckInError) {
+        let id = try await signedIn.id()
+        try await CheckInError.mapping { try await storage.mergeDocument(UserFields.path(id), fields) }
     }
 
     private func user() async throws(CheckInError) -> UserModel {

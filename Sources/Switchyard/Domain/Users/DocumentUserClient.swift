@@ -14,12 +14,16 @@ public struct DocumentUserClient: UserClient {
         let account = try await signedIn.user()
         return try await UserError.mapping {
             let path = UserFields.path(account.id)
-            if let user = UserModel(try await core.storage.document(path)) { return user }
+            // Another write, such as a check-in, may have made the document: then it has no time of creation.
+            let stored = UserModel(try await core.storage.document(path))
+            if let stored, stored.createdAt != nil { return stored }
             // A merge, not a set, to keep what another device wrote in between.
-            var fields: WriteFields = ["createdAt": .serverTime]
-            if let email = account.email { fields[UserFields.email] = .of(email) }
-            if let name = account.displayName { fields[UserFields.displayName] = .of(name) }
-            if let phone = account.phoneNumber { fields[UserFields.phoneNumber] = .of(phone) }
+            var fields: WriteFields = [UserFields.createdAt: .serverTime]
+            if stored?.email == nil, let email = account.email { fields[UserFields.email] = .of(email) }
+            if stored?.displayName == nil, let name = account.displayName { fields[UserFields.displayName] = .of(name) }
+            if stored?.phoneNumber == nil, let phone = account.phoneNumber {
+                fields[UserFields.phoneNumber] = .of(phone)
+            }
             try await core.storage.mergeDocument(path, fields)
             return UserModel(try await core.storage.document(path)) ?? UserModel(id: account.id)
         }
@@ -63,7 +67,12 @@ public struct DocumentUserClient: UserClient {
 
     public func updateFields(_ updates: FieldUpdates) async throws(UserError) {
         let id = try await signedIn.id()
-        try await UserError.mapping { try await core.storage.updateDocument(UserFields.path(id), updates) }
+        try await UserError.mapping {
+            if try await core.storage.foresees(UserFields.path(id)) == false {
+                throw UserError(.notFound, "There is no profile yet. Call currentUser() first, which makes it.")
+            }
+            try await core.storage.updateDocument(UserFields.path(id), updates)
+        }
     }
 
     public func setProfileImage(_ image: Data, contentType: String) async throws(UserError) -> FilePath {

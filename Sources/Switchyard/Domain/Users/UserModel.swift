@@ -96,8 +96,8 @@ enum UserFields {
 }
 
 extension UserModel {
-    /// - Returns: `nil` for a document that does not exist. Fields of another type than expected count as missing,
-    ///   and so do intervals that are negative or beyond 1e9 seconds.
+    /// - Returns: `nil` for a document that does not exist. Fields of another type than expected count as missing, and so do
+    ///   intervals that no ``CheckInSchedule`` can have.
     init?(_ document: DocumentSnapshot) {
         guard let data = document.data else { return nil }
         // Any writer of the document chooses this number, and not every double is a duration.
@@ -105,6 +105,8 @@ extension UserModel {
             guard let value = data[name]?.doubleValue, (0...1e9).contains(value) else { return nil }
             return .seconds(value)
         }
+        let schedule = CheckInSchedule(
+            storedInterval: seconds(UserFields.checkInInterval), storedReminder: seconds(UserFields.reminderInterval))
         self.init(
             id: document.id, email: data[UserFields.email]?.stringValue,
             displayName: data[UserFields.displayName]?.stringValue,
@@ -112,7 +114,6 @@ extension UserModel {
             imagePath: data[UserFields.imagePath]?.stringValue.flatMap { try? FilePath(validating: $0) },
             createdAt: data[UserFields.createdAt]?.timestampValue,
             lastCheckInAt: data[UserFields.lastCheckInAt]?.timestampValue,
-            checkInInterval: seconds(UserFields.checkInInterval) ?? UserModel.defaultCheckInInterval,
-            reminderInterval: seconds(UserFields.reminderInterval) ?? UserModel.defaultReminderInterval)
+            checkInInterval: schedule.interval, reminderInterval: schedule.reminder)
     }
 }

@@ -70,6 +70,39 @@ extension DomainConformance {
                 }
             }
         },
+        DomainCheck("each stored interval counts, whether the other is there or not", needs: .batches) { context in
+            let user = try await context.signIn()
+            let time = try await context.checkIns.checkIn()
+            try await context.checkIns.setInterval(.seconds(3600))
+            try await context.settle()
+            let schedule = try await context.checkIns.schedule()
+            try expectEqual(schedule, try CheckInSchedule(interval: .seconds(3600)), "the schedule of an hour")
+            try expectEqual(schedule.reminder, .seconds(300), "its usual reminder")
+            let due = time.advanced(by: .seconds(3600))
+            try expectEqual(try await context.checkIns.nextCheckIn(), due, "when the next is due")
+            try expectEqual(try await context.users.user(user.id).nextCheckInAt, due, "when the profile says so")
+            try expectEqual(
+                try await context.users.user(user.id).nextReminderAt, time.advanced(by: .seconds(3300)), "the reminder")
+            try await context.checkIns.setReminder(.seconds(1800))
+            try await context.settle()
+            try expectEqual(try await context.checkIns.schedule().reminder, .seconds(1800), "the reminder that was set")
+            // An interval that is shorter than the stored reminder has the usual one.
+            try await context.checkIns.setInterval(.seconds(1200))
+            try await context.settle()
+            try expectEqual(
+                try await context.checkIns.schedule(), try CheckInSchedule(interval: .seconds(1200)),
+                "the shorter schedule")
+            for reminder in [1200, 5000, -1] {
+                try await context.expectFailure(
+                    .invalidArgument, as: CheckInError.self, in: "a reminder of \(reminder) s"
+                ) {
+                    try await context.checkIns.setReminder(.seconds(reminder))
+                }
+            }
+            try await context.expectFailure(.invalidArgument, as: CheckInError.self, in: "an interval of a second") {
+                try await context.checkIns.setInterval(.seconds(1))
+            }
+        },
         DomainCheck("the next check-in is due an interval after the last", needs: .batches) { context in
             try await context.signIn()
             _ = try await context.users.currentUser()

@@ -37,6 +37,26 @@ extension DomainConformance {
             try expectEqual(same.displayName, "Alice", "the name")
             try expectEqual(same.createdAt, before.createdAt, "the time of creation")
         },
+        DomainCheck("a profile that another call has made gets what the account says", needs: .batches) { context in
+            let account = try await context.signIn()
+            let time = try await context.checkIns.checkIn()
+            try await context.users.updateProfile(ProfileChanges(phoneNumber: "+15005550001"))
+            let user = try await context.users.currentUser()
+            try expectEqual(user.email, account.email, "the address")
+            _ = try expectValue(user.createdAt, "the time of creation")
+            try expectEqual(user.lastCheckInAt, time, "the check-in")
+            try expectEqual(user.phoneNumber, "+15005550001", "the number that was set before")
+            try await context.settle()
+            try expectEqual(try await context.users.currentUser().email, account.email, "the address on the server")
+        },
+        DomainCheck("fields of a profile that is not there cannot be updated") { context in
+            try await context.signIn()
+            try await context.expectFailure(.notFound, as: UserError.self, in: "updating them") {
+                try await context.users.updateFields(["theme": "dark"])
+            }
+            _ = try await context.users.currentUser()
+            try await context.users.updateFields(["theme": "dark"])
+        },
         DomainCheck("a profile is found by its name, and only if it is there") { context in
             let account = try await context.signIn()
             _ = try await context.users.currentUser()
