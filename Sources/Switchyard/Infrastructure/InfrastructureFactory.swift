@@ -10,6 +10,8 @@
 /// There is no global registry: a factory knows only the modules you pass to it.
 public struct InfrastructureFactory: Sendable {
     private let suppliers: [ModuleSupplier]
+    /// How single clients repeat calls, as a configuration says; those of an ``Infrastructure`` have its own configuration.
+    private let retry: RetryPolicy?
     private let small = SmallAssemblies()
 
     /// - Parameters:
@@ -23,13 +25,19 @@ public struct InfrastructureFactory: Sendable {
     ///   - modules: Modules that are set up in code. A configuration may override single settings.
     ///   - types: Modules that get their settings from a configuration.
     public init(_ modules: [any InfrastructureModule], configurable types: [any InfrastructureModule.Type] = []) {
-        suppliers = modules.map { .configured($0) } + types.map { .configurable($0) }
+        self.init(suppliers: modules.map { .configured($0) } + types.map { .configurable($0) }, retry: nil)
     }
 
-    private init(suppliers: [ModuleSupplier]) { self.suppliers = suppliers }
+    private init(suppliers: [ModuleSupplier], retry: RetryPolicy?) {
+        self.suppliers = suppliers
+        self.retry = retry
+    }
 
-    /// The same modules, set up by `configuration` once, so that everything this factory makes shares their resources.
-    package func configured(by configuration: InfrastructureConfiguration) throws(InfrastructureError)
+    /// The same modules, set up by `configuration` once, so that everything this factory makes shares their resources. Clients
+    /// that it makes alone repeat calls as the configuration's `retry` says.
+    ///
+    /// - Throws: `.unknownProvider`, `.invalidConfiguration`.
+    public func configured(by configuration: InfrastructureConfiguration) throws(InfrastructureError)
         -> InfrastructureFactory
     {
         try check(configuration)
@@ -38,13 +46,13 @@ public struct InfrastructureFactory: Sendable {
         for provider in wanted.sorted(by: { $0.rawValue < $1.rawValue }) {
             modules.append(.configured(try module(provider, configuration)))
         }
-        return InfrastructureFactory(suppliers: modules)
+        return InfrastructureFactory(suppliers: modules, retry: configuration.retry)
     }
 
     /// The same modules, with `module` replacing the one of its name, if there is one.
     package func replacing(_ module: some InfrastructureModule) -> InfrastructureFactory {
         let others = suppliers.filter { $0.provider != type(of: module).provider }
-        return InfrastructureFactory(suppliers: others + [.configured(module)])
+        return InfrastructureFactory(suppliers: others + [.configured(module)], retry: retry)
     }
 
     /// The names of all modules, sorted.
@@ -85,7 +93,7 @@ public struct InfrastructureFactory: Sendable {
         provider: InfrastructureProvider, auth: (any AuthClient)? = nil,
         in surroundings: InfrastructureSurroundings = InfrastructureSurroundings()
     ) async throws(InfrastructureError) -> any StorageClient {
-        Layers(retry: nil, surroundings).around(
+        Layers(retry: retry, surroundings).around(
             try await module(provider).makeStorageClient(surroundings.context(for: provider, auth: auth))
         ) { $0.layered($1) }
     }
@@ -94,7 +102,7 @@ public struct InfrastructureFactory: Sendable {
         provider: InfrastructureProvider, auth: (any AuthClient)? = nil,
         in surroundings: InfrastructureSurroundings = InfrastructureSurroundings()
     ) async throws(InfrastructureError) -> any FileStorageClient {
-        Layers(retry: nil, surroundings).around(
+        Layers(retry: retry, surroundings).around(
             try await module(provider).makeFileStorageClient(surroundings.context(for: provider, auth: auth))
         ) { $0.layered($1) }
     }
@@ -103,7 +111,7 @@ public struct InfrastructureFactory: Sendable {
         provider: InfrastructureProvider, auth: (any AuthClient)? = nil,
         in surroundings: InfrastructureSurroundings = InfrastructureSurroundings()
     ) async throws(InfrastructureError) -> any MessagingClient {
-        Layers(retry: nil, surroundings).around(
+        Layers(retry: retry, surroundings).around(
             try await module(provider).makeMessagingClient(surroundings.context(for: provider, auth: auth))
         ) { $0.layered($1) }
     }
@@ -172,8 +180,10 @@ public struct InfrastructureFactory: Sendable {
 
     private func assembly(of provider: InfrastructureProvider, _ surroundings: InfrastructureSurroundings) -> Assembly {
         small.assembly(of: provider) {
-            Assembly(
-                factory: self, configuration: InfrastructureConfiguration(InfrastructureSelection(default: provider)),
+            var configuration = InfrastructureConfiguration(InfrastructureSelection(default: provider))
+            configuration.retry = retry
+            return Assembly(
+                factory: self, configuration: configuration,
                 surroundings: surroundings, sparing: [.files])  // needed only for user images
         }
     }

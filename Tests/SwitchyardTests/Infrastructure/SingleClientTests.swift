@@ -41,6 +41,30 @@ import Testing
         }
     }
 
+    @Test func `A client that is made alone repeats calls as the configuration says`() async throws {
+        let backend = MockBackend()
+        var configuration = InfrastructureConfiguration(InfrastructureSelection(default: .mock))
+        configuration.retry = RetryPolicy(maximumAttempts: 3, initialPause: .zero, maximumPause: .zero)
+        let plain = InfrastructureFactory(MockModule(backend: backend))
+        let factory = try plain.configured(by: configuration)
+        let trouble = StorageError(.unavailable, "Away.", isRetryable: true)
+        let storage = try await factory.createStorageClient(provider: .mock)
+        let mock = try #require(storage.unwrapped(as: MockStorageClient.self))
+        mock.controls.fail(.query, times: 2, with: trouble)
+        #expect(try await storage.documents(Query(in: "things")).documents.isEmpty)
+        mock.controls.fail(.query, times: 3, with: trouble)
+        await #expect(throws: StorageError.self) { try await storage.documents(Query(in: "things")) }
+
+        let auth = try await factory.createAuthClient(provider: .mock)
+        try await auth.signUp(email: "a@example.com", password: "long enough")
+        let single = try await factory.createContactsClient(provider: .mock)
+        let core = try #require(
+            try await plain.createStorageClient(provider: .mock, auth: auth).unwrapped(as: MockStorageClient.self))
+        core.controls.fail(.query, times: 1, with: trouble)
+        await #expect(throws: StorageError.self) { try await core.documents(Query(in: "things")) }
+        #expect(try await single.contacts().isEmpty)
+    }
+
     @Test(arguments: InfrastructureService.allCases)
     func `Every client can be made alone, and those of the domain know the user of their auth`(
         service: InfrastructureService

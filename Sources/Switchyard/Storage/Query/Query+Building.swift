@@ -21,6 +21,7 @@ extension Query {
             throw .invalid("The query is already ordered by “\(order.field)”; remove one of the two.")
         }
         orders.append(order)
+        try QueryRules.check(self)
     }
 
     mutating func limit(to limit: Limit) throws(StorageError) {

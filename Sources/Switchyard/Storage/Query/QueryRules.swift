@@ -4,6 +4,9 @@ enum QueryRules {
     static let maximumListValues = 30
     static let maximumNotInValues = 10
     static let maximumDepth = 20
+    static let maximumInequalityFields = 10
+    /// Of conditions, orders and ancestors together.
+    static let maximumParts = 100
 
     /// `filter` with null and NaN turned into tests, names into references and single-element groups unwrapped.
     static func normalized(
@@ -84,15 +87,19 @@ enum QueryRules {
         }
     }
 
-    /// The rules that concern several conditions at once.
+    /// The rules that concern several conditions and orders at once.
     static func check(_ query: Query) throws(StorageError) {
+        try checkOrders(query)
         guard let filter = query.filter else { return }
         let operations = filter.conditions.compactMap { condition -> Filter.Operator? in
             if case .comparison(_, let operation, _) = condition { operation } else { nil }
         }
-        let negative = operations.count { $0 == .notEqual || $0 == .notIn }
+        guard filter.conditions.count(where: \.isExclusion) <= 1 else {
+            throw .invalid(
+                "A query has at most one condition of “!=”, “not-in”, “is not null” and “is not NaN”; filter the results by the others."
+            )
+        }
         if operations.contains(.notIn) {
-            if negative > 1 { throw .invalid("“not-in” cannot be combined with “!=” or another “not-in”.") }
             if operations.contains(.in) || operations.contains(.arrayContainsAny) || filter.hasAlternatives {
                 throw .invalid("“not-in” cannot be combined with “in”, “array-contains-any” or alternatives.")
             }
@@ -101,6 +108,52 @@ enum QueryRules {
         guard disjunctions <= maximumDisjunctions else {
             throw .invalid(
                 "The filter has more than \(maximumDisjunctions) alternatives once it is multiplied out; split the query."
+            )
+        }
+        guard filter.arrayConditions <= 1 else {
+            throw .invalid(
+                "A query has at most one condition of “array-contains” and “array-contains-any”, or one in each alternative; "
+                    + "filter the results by the others.")
+        }
+        try checkInequalities(filter)
+    }
+
+    private static func checkInequalities(_ filter: Filter) throws(StorageError) {
+        let fields = filter.inequalityFields
+        guard fields.count <= maximumInequalityFields else {
+            throw .invalid(
+                "A query has inequalities on at most \(maximumInequalityFields) fields, this one on \(fields.count); "
+                    + "filter the results by the others.")
+        }
+        let namesDocuments = filter.conditions.contains { condition in
+            if case .comparison(.documentID, .equal, _) = condition { return true }
+            if case .comparison(.documentID, .in, _) = condition { return true }
+            return false
+        }
+        guard !namesDocuments || fields.isEmpty || fields.contains(.documentID) else {
+            throw .invalid(
+                "A condition that names documents cannot be combined with an inequality on “\(fields[0])”; get the documents by their "
+                    + "paths, and filter them.")
+        }
+    }
+
+    private static func checkOrders(_ query: Query) throws(StorageError) {
+        let orders = query.effectiveOrders
+        let implied = (query.filter?.inequalityFields ?? []).filter { field in !orders.contains { $0.field == field } }
+        guard orders.last?.field.isDocumentID == true, implied.allSatisfy(\.isDocumentID) else {
+            let field = implied.first { !$0.isDocumentID } ?? orders.last?.field ?? .documentID
+            throw .invalid(
+                "Nothing comes after the document's name in an order: order by “\(field)” first, or not by the name.")
+        }
+        let ancestors =
+            switch query.source {
+            case .collection(let path): path.parent == nil ? 0 : 1
+            case .group(_, let ancestor): ancestor == nil ? 0 : 1
+            }
+        let count = (query.filter?.conditions.count ?? 0) + orders.count + ancestors
+        guard count <= maximumParts else {
+            throw .invalid(
+                "A query has at most \(maximumParts) conditions and orders, this one has \(count) with those that it implies."
             )
         }
     }
@@ -129,6 +182,24 @@ extension Filter {
         case .comparison, .test: false
         case .all(let filters): filters.contains(where: \.hasAlternatives)
         case .any: true
+        }
+    }
+
+    /// Whether the condition is one of those that leave out some values.
+    fileprivate var isExclusion: Bool {
+        switch self {
+        case .comparison(_, .notEqual, _), .comparison(_, .notIn, _), .test(_, .isNotNull), .test(_, .isNotNaN): true
+        default: false
+        }
+    }
+
+    /// How many conditions on elements of arrays an alternative has, at most, after expanding the tree.
+    fileprivate var arrayConditions: Int {
+        switch self {
+        case .comparison(_, .arrayContains, _), .comparison(_, .arrayContainsAny, _): 1
+        case .comparison, .test: 0
+        case .all(let filters): filters.reduce(0) { $0 + $1.arrayConditions }
+        case .any(let filters): filters.map(\.arrayConditions).max() ?? 0
         }
     }
 
