@@ -141,9 +141,9 @@ extension AuthRegister {
     }
 
     static func time(milliseconds: Int64) -> String {
-        let seconds = milliseconds >= 0 ? milliseconds / 1000 : (milliseconds - 999) / 1000
-        return RFC3339.format(
-            RFC3339.Moment(seconds: seconds, nanoseconds: Int32((milliseconds - seconds * 1000) * 1_000_000)),
-            fraction: .digits(3))
+        let (seconds, rest) = milliseconds.quotientAndRemainder(dividingBy: 1000)
+        let moment = RFC3339.Moment(
+            seconds: rest < 0 ? seconds - 1 : seconds, nanoseconds: Int32(rest < 0 ? rest + 1000 : rest) * 1_000_000)
+        return RFC3339.format(moment, fraction: .digits(3))
     }
 }

@@ -88,7 +88,8 @@ struct RESTCall: Sendable {
             throw .outOfRange(
                 "The lower boundary must be lower than or equal to the upper boundary in the Range header.")
         }
-        let end = min(Int(parts[1]).map { $0 + 1 } ?? .max, limit.map { offset + $0 } ?? .max)
+        let end = min(
+            Int(parts[1]).map { $0.addingSaturated(1) } ?? .max, limit.map { offset.addingSaturated($0) } ?? .max)
         offset = max(offset, first)
         limit = end == .max ? limit : max(end - offset, 0)
     }

@@ -112,6 +112,10 @@ extension LocalRealtime {
             case ("dropEvents", let count?, _): faults.dropEvents(count)
             case ("doubleEvents", let count?, _): faults.doubleEvents(count)
             case ("reorderEvents", let count?, _): faults.reorderEvents(count)
+        for name in ["delay", "refusalPause"] {
+            guard let given = switches[name], !(0...FaultRule.longest).contains(given.int ?? -1) else { continue }
+            return .text("\(name) is a number of milliseconds from 0 to \(FaultRule.longest)\n", status: 400)
+        }
             case ("delayEvents", let count?, _): faults.delayEvents(count, by: delay)
             case ("delay", .some, _): break
             case ("fallSilent", let count?, _): faults.fallSilent(afterEvents: count)

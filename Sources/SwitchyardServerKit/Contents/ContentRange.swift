@@ -37,6 +37,6 @@ package struct ContentRange: Sendable {
         }
         guard let first = Int64(parts[0]), first < size else { return nil }
         let last = parts[1].isEmpty ? size - 1 : Int64(parts[1]) ?? size - 1
-        return first <= last ? first..<min(last + 1, size) : nil
+        return first <= last ? first..<(min(last, size - 1) + 1) : nil
     }
 }

@@ -158,6 +158,41 @@ import Testing
         await client.stop()
     }
 
+    @Test func `All tokens expire when told to, of deleted accounts and of those that never were`() async throws {
+        let client = try LocalClient(time: LocalTime())
+        let ada = try await client.signUp()
+        let test = client.firebase.idToken(for: "nobody's")
+        #expect(try await client.send(.delete, "/emulator/v1/projects/demo-switchyard/accounts").status == 200)
+        #expect(try client.firebase.auth.caller(authorization: "Bearer " + ada.idToken).userID == ada.id)
+        client.firebase.expireTokens()
+        for token in [ada.idToken, test] {
+            #expect(throws: LocalTokenFailure.expired) {
+                try client.firebase.auth.caller(authorization: "Bearer " + token)
+            }
+        }
+        let fresh = client.firebase.idToken(for: "nobody's")
+        #expect(try client.firebase.auth.caller(authorization: "Bearer " + fresh).userID == "nobody's")
+        client.firebase.expireTokens(of: "nobody's")
+        #expect(throws: LocalTokenFailure.expired) {
+            try client.firebase.auth.caller(authorization: "Bearer " + fresh)
+        }
+        await client.stop()
+    }
+
+    @Test(arguments: ["9223372036854775807", "-9223372036854775808", "-1", "-62135596800001"])
+    func `An account is as old as an administrator says`(_ time: String) async throws {
+        let client = try LocalClient()
+        let ada = try await client.signUp()
+        let changed = try await client.auth(
+            "projects/demo-switchyard/accounts:update",
+            ["localId": .string(ada.id), "createdAt": .string(time), "lastLoginAt": .string(time)], isAdmin: true)
+        #expect(changed.status == 200)
+        let found = try await client.auth(
+            "projects/demo-switchyard/accounts:lookup", ["localId": [.string(ada.id)]], isAdmin: true)
+        #expect(found.json["users"]?[0]?["createdAt"]?.string == time)
+        await client.stop()
+    }
+
     @Test func `Refreshing takes both spellings and refuses what is none of ours`() async throws {
         let client = try LocalClient()
         let ada = try await client.signUp()

@@ -24,6 +24,33 @@ import Testing
         ["addTarget": ["targetId": .integer(Int64(id)), "documents": ["documents": [LocalClient.name(path)]]]]
     }
 
+    @Test func `A message whose number is beyond every other is refused, and the stream goes on`() async throws {
+        let client = try open()
+        let channel = RawChannel(client)
+        try await channel.open(target(2))
+        try await channel.wait(forStates: 1)
+        for first in [Int.max, Int.max - 1, 1_000_000] {
+            let refused = await #expect(throws: RawChannel.Refused.self) {
+                let answer = try await channel.post(
+                    [("RID", "101")],
+                    [("count", "2"), ("ofs", "\(first)"), ("req0___data__", "{}"), ("req1___data__", "{}")])
+                if !answer.isSuccess { throw RawChannel.Refused(status: answer.status) }
+            }
+            #expect(refused?.status == 400)
+        }
+        for first in [Int.min, -1] {
+            let answer = try await channel.post(
+                [("RID", "101")], [("count", "1"), ("ofs", "\(first)"), ("req0___data__", #"{"removeTarget":2}"#)])
+            #expect(answer.isSuccess, "known, and dropped")
+        }
+        _ = try await client.send(
+            .post, "/emulator/v1/projects/demo-switchyard/streamFaults", ["misstateCount": .integer(.max)])
+        _ = try await client.commit(LocalClient.set("c/b", [:]))
+        try await channel.wait(forStates: 2)
+        #expect(channel.received.map(\.gist).contains("change c/b"))
+        await client.stop()
+    }
+
     @Test func `A target begins with what is there and goes on with what changes`() async throws {
         let client = try open()
         _ = try await client.commit(LocalClient.set("c/a", ["n": LocalClient.integer(1)]))

@@ -39,6 +39,25 @@ import Testing
         await client.stop()
     }
 
+    @Test(arguments: ["9223372036854775807", "9223372036854775806", "2"])
+    func `A query is partitioned into as many parts as asked for, and not more than there are`(_ count: String)
+        async throws
+    {
+        let client = try await filled()
+        let query: JSON = [
+            "from": [["collectionId": "q", "allDescendants": true]],
+            "orderBy": [["field": ["fieldPath": "__name__"], "direction": "ASCENDING"]],
+        ]
+        for number in [JSON.string(count), .integer(Int64(count) ?? 0)] {
+            let answer = try await client.firestore(
+                .post, ":partitionQuery",
+                ["structuredQuery": query, "partitionCount": number, "pageSize": .integer(.max)], as: "owner")
+            #expect(answer.status == 200)
+            #expect(answer.json["partitions"]?.array?.count == (count == "2" ? 2 : 4))
+        }
+        await client.stop()
+    }
+
     @Test func `An answer ends with a mark, also when it is empty, and shows only what was selected`() async throws {
         let client = try await filled()
         let empty = try await client.firestore(

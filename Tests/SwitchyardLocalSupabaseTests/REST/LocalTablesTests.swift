@@ -79,6 +79,12 @@ struct LocalTablesTests {
             #expect(counted.headers["Preference-Applied"] == "count=exact")
             let ranged = try await get("", ["Range": "1-1", "Range-Unit": "items"])
             #expect((ranged.headers["Content-Range"], ranged.json) == ("1-1/*", [["id": 2]]))
+            for last in ["9223372036854775807", "9223372036854775808", ""] {
+                let all = try await get("", ["Range": "0-\(last)"])
+                #expect((all.status, all.headers["Content-Range"]) == (200, "0-1/*"), "0-\(last)")
+                let none = try await get("limit=9223372036854775807&offset=9223372036854775807", ["Range": "1-\(last)"])
+                #expect((none.status, none.json) == (200, []), "1-\(last)")
+            }
             let empty = try await get("offset=3", ["Prefer": "count=exact"])
             #expect((empty.status, empty.headers["Content-Range"]) == (206, "*/3"))
             let beyond = try await get("offset=4", ["Prefer": "count=exact"])

@@ -114,6 +114,8 @@ struct SupabaseStorageTests {
         let middle = try await part("bytes=2-4")
         #expect(middle.status == 206 && middle.text == "234" && middle.headers["Content-Range"] == "bytes 2-4/10")
         #expect(try await part("bytes=-3").text == "789")
+        #expect(try await part("bytes=0-9223372036854775807").text == "0123456789")
+        #expect(try await part("bytes=9-9223372036854775807").headers["Content-Range"] == "bytes 9-9/10")
         #expect(try await part("bytes=7-").text == "789")
         let beyond = try await part("bytes=10-")
         #expect(beyond.status == 400 && beyond.meant == 416)

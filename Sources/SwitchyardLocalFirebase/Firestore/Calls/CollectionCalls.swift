@@ -83,7 +83,7 @@ extension FirestoreCall {
             throw .invalid("partitionCount must be positive.")
         }
         let all = database.current().documents.results(of: query)
-        let parts = min(count + 1, all.count)
+        let parts = min(count.addingSaturated(1), all.count)
         let places = parts > 1 ? (1..<parts).map { all[$0 * all.count / parts].path } : []
         let start = body["pageToken"]?.string.flatMap { Int($0) } ?? 0
         guard (0...places.count).contains(start) else { throw .invalid("pageToken cannot be read.") }

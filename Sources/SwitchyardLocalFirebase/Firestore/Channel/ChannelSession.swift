@@ -37,6 +37,8 @@ final class ChannelSession: Sendable {
 
     /// The approximate maximum size of a piece of the back channel.
     private static let frameSize = 64 * 1024
+    /// How far ahead of its turn a message is kept.
+    private static let window = 10_000
 
     let id: String
     /// The client has to repeat it if it asked for it; otherwise `nil`.
@@ -60,14 +62,20 @@ final class ChannelSession: Sendable {
     // MARK: From the client
 
     /// Takes messages; known ones are dropped, and early ones are kept until their turn.
-    func receive(_ messages: [JSON], from first: Int) {
-        state.withLock { state in
+    ///
+    /// - Returns: Whether their numbers are near enough for that.
+    @discardableResult
+    func receive(_ messages: [JSON], from first: Int) -> Bool {
+        let isNear = state.withLock { state in
             state.seenAt = .now
+            guard first <= state.nextMessage + Self.window else { return false }
             for (index, message) in messages.enumerated() where first + index >= state.nextMessage {
                 state.early[first + index] = message
             }
+            return true
         }
         deliver()
+        return isNear
     }
 
     private func deliver() {

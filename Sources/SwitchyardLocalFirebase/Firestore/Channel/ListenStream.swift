@@ -168,7 +168,7 @@ final class ListenStream: ChannelStream {
                 lies.append(
                     .existenceFilter(
                         FirestoreListenResponse.ExistenceFilter(
-                            targetID: id, count: max(0, view.documents.count + difference))))
+                            targetID: id, count: max(0, view.documents.count.addingSaturated(difference)))))
             }
         }
         guard !order.isEmpty else { return }

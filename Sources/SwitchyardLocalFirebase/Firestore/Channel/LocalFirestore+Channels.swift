@@ -30,7 +30,9 @@ extension LocalFirestore {
         else { return .text("Bad request", status: 400) }
         if request.query("SID") == nil { return shakeHands(request, kind, form, messages) }
         guard let session = session(of: request) else { return LocalFirestore.unknownSession }
-        session.receive(messages, from: form.first { $0.name == "ofs" }.flatMap { Int($0.value) } ?? 0)
+        guard session.receive(messages, from: form.first { $0.name == "ofs" }.flatMap { Int($0.value) } ?? 0) else {
+            return .text("Bad request", status: 400)
+        }
         return LocalFirestore.framed(session.status)
     }
 

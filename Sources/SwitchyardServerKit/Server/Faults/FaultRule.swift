@@ -13,7 +13,7 @@ import SwitchyardWire
 /// * `pace`: sends the answer in pieces of `bytes` (1), one every `milliseconds` (10).
 /// * `delay`: sends the answer `milliseconds` late.
 /// * `holdRequest`, `holdAnswer`: waits until the rule is opened or removed.
-struct FaultRule {
+package struct FaultRule {
     struct Mistake: Error {
         let text: String
 
@@ -30,6 +30,9 @@ struct FaultRule {
     private static let names: Set = [
         "fault", "method", "path", "times", "after", "status", "headers", "body", "reset", "bytes", "milliseconds",
     ]
+
+    /// A day, in milliseconds.
+    package static let longest = 86_400_000
 
     init(_ object: JSONObject) throws(Mistake) {
         // A misspelled option without effect would make a test pass for the wrong reason.
@@ -48,8 +51,9 @@ struct FaultRule {
             fault = .paceAnswer(
                 Pace(
                     bytes: try reader.int("bytes", or: 1),
-                    every: .milliseconds(try reader.int("milliseconds", or: 10))))
-        case "delay": fault = .delayAnswer(.milliseconds(try reader.int("milliseconds", or: 0)))
+                    every: .milliseconds(try reader.int("milliseconds", or: 10, upTo: Self.longest))))
+        case "delay":
+            fault = .delayAnswer(.milliseconds(try reader.int("milliseconds", or: 0, upTo: Self.longest)))
         case "holdRequest": fault = .holdRequest(gate)
         case "holdAnswer": fault = .holdAnswer(gate)
         case let name: throw Mistake("there is no fault \(name ?? "without a name")")
@@ -78,9 +82,11 @@ struct FaultRule {
             return text
         }
 
-        func int(_ name: String, or absent: Int) throws(Mistake) -> Int {
+        func int(_ name: String, or absent: Int, upTo most: Int = .max) throws(Mistake) -> Int {
             guard let value = object[name] else { return absent }
-            guard let number = value.int, number >= 0 else { throw Mistake("\(name) is a number from 0 on") }
+            guard let number = value.int, (0...most).contains(number) else {
+                throw Mistake("\(name) is a number from 0 \(most == .max ? "on" : "to \(most)")")
+            }
             return number
         }
 
