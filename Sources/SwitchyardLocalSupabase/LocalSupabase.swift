@@ -58,6 +58,7 @@ public final class LocalSupabase: Sendable {
         }
         ground.url = server.url
         port = server.port
+            case let error as LocalSupabaseError: throw error
         faults = server.faults
     }
 
@@ -168,7 +169,7 @@ public final class LocalSupabase: Sendable {
     /// Sets up the database like a new project.
     private static func prepare(
         _ database: SupabaseDatabase, for services: [any LocalSupabaseService], _ options: LocalSupabaseOptions
-    ) async throws(PostgresFailure) {
+    ) async throws {
         let connection = try await database.connect()
         defer { connection.close() }
         // Two servers may start with the same database.
@@ -181,6 +182,9 @@ public final class LocalSupabase: Sendable {
         for service in services { try await service.start() }
     }
 
+        if case .given(let port, _, let name) = options.database {
+            try await ForeignProject.refuse(name, port: port, on: connection)
+        }
     /// Roles belong to the whole server: the setup of another database may change the same ones at the same time, and no lock
     /// spans databases.
     private static func run(_ script: String, on connection: PostgresConnection) async throws(PostgresFailure) {
