@@ -3,6 +3,7 @@ import Switchyard
 import SwitchyardBytes
 import SwitchyardLocalFirebase
 import SwitchyardLocalSupabase
+import SwitchyardServerKit
 import SwitchyardSupabase
 
 /// `switchyard emulator firebase`, `switchyard emulator supabase`, and both with `switchyard emulator all`
@@ -17,7 +18,7 @@ struct EmulatorCommand {
         switch words.first {
         case "firebase":
             let given = try Options(
-                rest, values: ["--port", "--folder", "--project", "--claims"],
+                rest, values: ["--port", "--folder", "--origin", "--project", "--claims"],
                 switches: ["--open", "--domain", "--signed-tokens"])
             firebase = try EmulatorCommand.firebase(given, port: "--port")
         case "supabase":
@@ -49,7 +50,7 @@ struct EmulatorCommand {
     }
 
     private static let supabaseValues: Set = [
-        "--database", "--bucket", "--schemas", "--providers", "--phone-codes",
+        "--database", "--bucket", "--origin", "--schemas", "--providers", "--phone-codes",
     ]
 
     private static func firebase(_ given: Options, port name: String) throws(UsageError) -> LocalFirebaseOptions {
@@ -57,6 +58,7 @@ struct EmulatorCommand {
         options.port = try port(given, name) ?? options.port
         if let project = given["--project"] { options.project = project }
         options.folder = folder(given)
+        options.origins = try origins(given)
         options.allowsEverything = given.has("--open")
         options.hasDomainRules = given.has("--domain")
         options.signsTokens = given.has("--signed-tokens")
@@ -74,6 +76,7 @@ struct EmulatorCommand {
         var options = LocalSupabaseOptions()
         options.port = try port(given, name) ?? options.port
         options.folder = folder(given)
+        options.origins = try origins(given)
         options.auth.autoconfirmsEmails = !given.has("--confirm")
         options.allowsEverything = given.has("--open")
         options.buckets = given["--bucket"]?.split(separator: ",").map(String.init) ?? []
@@ -102,6 +105,15 @@ struct EmulatorCommand {
             throw UsageError("“\(text)” is not a port; use a number from 0 to 65535")
         }
         return port
+    }
+
+    private static func origins(_ given: Options) throws(UsageError) -> Set<String> {
+        let all = (given["--origin"] ?? "").split(separator: ",").map(String.init)
+        if let wrong = all.first(where: { !ServerVisitors.isOrigin($0) }) {
+            throw UsageError(
+                "“\(wrong)” is not the origin of a web page; write “--origin https://app.example.com”, without a path")
+        }
+        return Set(all)
     }
 
     private static func folder(_ given: Options) -> URL? {

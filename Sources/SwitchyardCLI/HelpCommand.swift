@@ -33,10 +33,12 @@ struct HelpCommand {
             --json          the whole report as JSON
 
         switchyard emulator firebase [--port N] [--folder PATH] [--project NAME] [--open] [--domain]
-                                     [--claims NAME=VALUE] [--signed-tokens]
+                                     [--claims NAME=VALUE] [--signed-tokens] [--origin URL]
             Runs a local Firebase for development and tests, on this machine only, and prints its addresses.
             --port N        where it listens; without it, a free port
             --folder PATH   where accounts, documents and files are kept; without it, in memory
+            --origin URL    answers web pages of this origin, such as https://app.example.com, besides those on this
+                            machine
             --project NAME  the project it serves; without it, demo-switchyard
             --open          everybody may do everything; otherwise documents and files belong to their owners
             --domain        the rules for users, contacts, check-ins and notifications, as “firebase rules” prints them
@@ -44,11 +46,13 @@ struct HelpCommand {
             --signed-tokens ID tokens are signed, as in production; otherwise they are not, as in the vendor's emulator
 
         switchyard emulator supabase [--port N] [--folder PATH] [--database URL] [--bucket NAME] [--open]
-                                     [--domain] [--trust-firebase URL] [--confirm]
+                                     [--domain] [--trust-firebase URL] [--confirm] [--origin URL]
             Runs a local Supabase on a real PostgreSQL, on this machine only, with the functions for documents, and prints
             its addresses and keys.
-            --port N        where it listens; without it, a free port
-            --folder PATH   where the database and files are kept; without it, they are gone when it ends
+            --port N        where it listens; without it, a free port, with --folder the same again
+            --folder PATH   where the database and files are kept, and the keys; without it, they are gone when it ends
+            --origin URL    answers web pages of this origin, such as https://app.example.com, besides those on this
+                            machine
             --database URL  a PostgreSQL to use, postgresql://USER@127.0.0.1:PORT/NAME, that asks for no password;
                             without it, one of its own is started
             --bucket NAME   a private bucket where files belong to whoever uploads them; other buckets, and policies

@@ -31,6 +31,10 @@ public final class LocalFirebase: Sendable {
     ///
     /// - Throws: If the port is taken, or the folder cannot be read.
     public init(_ options: LocalFirebaseOptions = LocalFirebaseOptions()) throws(LocalFirebaseError) {
+        if let wrong = options.origins.first(where: { !ServerVisitors.isOrigin($0) }) {
+            throw LocalFirebaseError(
+                "“\(wrong)” is not the origin of a web page. Write it as browsers do, such as https://app.example.com.")
+        }
         let folder = try options.folder.map { url throws(LocalFirebaseError) in try LocalFolder(url) }
         let auth = try LocalAuth(options, folder: folder)
         let rules = LocalRules(isOpen: options.allowsEverything, hasDomain: options.hasDomainRules)
@@ -46,6 +50,9 @@ public final class LocalFirebase: Sendable {
         var configuration = ServerConfiguration()
         configuration.port = options.port
         configuration.faultControlPath = "/_faults"
+        configuration.visitors = ServerVisitors(
+            origins: options.origins, controlPaths: ["/_", "/emulator/v1/"],
+            remedy: "name it when you start the server: --origin, or LocalFirebaseOptions.origins.")
         do throws(ServerError) {
             let routes = CrossOrigin(
                 router: router, exposed: "x-client-wire-protocol, x-http-session-id, x-http-initial-response",

@@ -22,6 +22,8 @@ public struct LocalFirebaseOptions: Sendable {
     /// Custom claims that every new account gets, such as `["role": "authenticated"]` for tokens that a Supabase should
     /// accept.
     public var claims: [String: String] = [:]
+    /// Origins of web pages elsewhere that may use it, such as `https://app.example.com`; pages on this machine always may.
+    public var origins: Set<String> = []
     /// The folder for accounts, documents and files, so that they outlive the process; `nil` keeps them in memory. Use one
     /// folder per local Firebase.
     public var folder: URL?

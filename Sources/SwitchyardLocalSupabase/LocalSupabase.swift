@@ -33,6 +33,10 @@ public final class LocalSupabase: Sendable {
         for bucket in options.buckets where !StorageName.isBucket(bucket) || bucket.includes("$") {
             throw LocalSupabaseError("“\(bucket)” is not a name for a bucket. Use letters, digits, “-” and “_”.")
         }
+        if let wrong = options.origins.first(where: { !ServerVisitors.isOrigin($0) }) {
+            throw LocalSupabaseError(
+                "“\(wrong)” is not the origin of a web page. Write it as browsers do, such as https://app.example.com.")
+        }
         place = try LocalSupabasePlace(options.folder)
         (postgres, database) = try await LocalSupabase.openDatabase(options, in: place)
         let now = options.now
@@ -221,4 +225,7 @@ public final class LocalSupabase: Sendable {
             exception: LocalFunctions.path, answersOptions: true)
         return try LoopbackServer(configuration) { await routes.answer($0) }
     }
+        configuration.visitors = ServerVisitors(
+            origins: options.origins, controlPaths: ["/_faults", "/_supabase/faults", "/_supabase/sent"],
+            remedy: "name it when you start the server: --origin, or LocalSupabaseOptions.origins.")
 }

@@ -83,6 +83,23 @@ package final class PlainClient: Sendable {
             as: UTF8.self)
     }
 
+    /// Status and body of one request, exactly as it is written here, on a connection of its own that ends with the answer.
+    ///
+    /// - Parameter lines: The request line and header fields, without a length.
+    package static func ask(
+        _ server: LoopbackServer, _ lines: String..., body: String = ""
+    ) async throws -> (status: Int, head: String, body: String) {
+        let client = try await PlainClient(server)
+        let head = lines + ["Connection: close"] + (body.isEmpty ? [] : ["Content-Length: \(body.utf8.count)"])
+        try await client.send(head.map { $0 + "\r\n" }.joined() + "\r\n" + body)
+        let answer = try await client.text()
+        let end = answer.firstRange(of: "\r\n\r\n")
+        return (
+            Int(answer.dropFirst(9).prefix(3)) ?? 0, String(end.map { answer[..<$0.lowerBound] } ?? ""),
+            end.map { String(answer[$0.upperBound...]) } ?? ""
+        )
+    }
+
     package func finishSending() { Socket.finishSending(descriptor) }
 
     package static func onThread<T: Sendable>(_ body: @escaping @Sendable () throws -> T) async throws -> T {

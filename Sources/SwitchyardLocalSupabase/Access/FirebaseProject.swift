@@ -10,8 +10,12 @@ import SwitchyardServerKit
 /// options.firebase = try FirebaseProject(firebase.project, keys: firebase.publishedKeys)
 /// ```
 ///
-/// Their tokens need the claim `role` with the value `authenticated`, as in production.
+/// Their tokens need the claim `role` with the value `authenticated`, as in production: without one they belong to nobody who is
+/// signed in, and with any other they are refused.
 public struct FirebaseProject: Hashable, Sendable {
+    /// The only role that its tokens may name.
+    static let role = "authenticated"
+
     public let name: String
     /// The keys that sign tokens; empty if tokens are not signed.
     private let keys: [RSAPublicKey]

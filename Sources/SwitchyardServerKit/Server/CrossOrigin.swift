@@ -1,6 +1,7 @@
 import SwitchyardWire
 
-/// The CORS headers that browsers expect from a server with another origin.
+/// The CORS headers that browsers expect from a server with another origin. Which origins get an answer at all is for
+/// `ServerVisitors` to say.
 package struct CrossOrigin: Sendable {
     package let router: Router
     /// Additional header fields that pages may read.

@@ -14,20 +14,23 @@ extension ServerConnection {
         let request = ServerRequest(head: head, body: ServerRequestBody(pipe: body), connection: number)
         exchange = Exchange(
             id: id, body: body, awaitsContinue: hasBody && head.expectsContinue, isBodyComplete: !hasBody)
-        let control = loop.control.flatMap { $0.isMeant(by: request) ? $0 : nil }
+        let refusal = loop.configuration.visitors?.refusal(of: request)
+        let control = loop.control.flatMap { refusal == nil && $0.isMeant(by: request) ? $0 : nil }
         if control == nil { loop.counts.withLock { $0.requests += 1 } }
-        let fault = control == nil ? loop.faults.strike(request) : nil
-        if control == nil, fault == nil, !hasBody, let response = loop.immediately?(request),
+        let fault = control == nil && refusal == nil ? loop.faults.strike(request) : nil
+        if control == nil, fault == nil, !hasBody, let response = refusal ?? loop.immediately?(request),
             case .bytes(let bytes) = response.content
         {
             let (answer, keeps) = ResponseHead.make(response, to: head, body: .bytes(bytes))
             outbox.append(answer)
             return answered(id, keepsConnection: keeps)
         }
+        var handler: LoopbackServer.Handler = loop.handler
+        if let refusal { handler = { _ in refusal } } else if let control { handler = { await control.handle($0) } }
         loop.handlerStarted()
         let run = ExchangeRun(
             request: request, id: id, connection: self, outbox: outbox, fault: fault,
-            handler: control?.handle ?? loop.handler)
+            handler: handler)
         exchange?.task = Task {
             await run.run()
             loop.submit(.handlerEnded)

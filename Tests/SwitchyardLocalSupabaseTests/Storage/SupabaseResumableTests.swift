@@ -91,7 +91,7 @@ struct SupabaseResumableTests {
         let path = try #require(url.firstRange(of: "/storage")).lowerBound
         let head = """
             PATCH \(url[path...]) HTTP/1.1\r
-            Host: x\r
+            Host: localhost\r
             Authorization: Bearer \(client.supabase.accessToken(for: "ann"))\r
             Tus-Resumable: 1.0.0\r
             Upload-Offset: 0\r
