@@ -35,7 +35,7 @@ struct HelpCommand {
         switchyard emulator firebase [--port N] [--folder PATH] [--project NAME] [--open] [--domain]
                                      [--claims NAME=VALUE] [--signed-tokens] [--origin URL]
             Runs a local Firebase for development and tests, on this machine only, and prints its addresses.
-            --port N        where it listens; without it, a free port
+            --port N        where it listens; without it, a free port, with --folder the same again
             --folder PATH   where accounts, documents and files are kept; without it, in memory
             --origin URL    answers web pages of this origin, such as https://app.example.com, besides those on this
                             machine
@@ -54,7 +54,7 @@ struct HelpCommand {
             --origin URL    answers web pages of this origin, such as https://app.example.com, besides those on this
                             machine
             --database URL  a PostgreSQL to use, postgresql://USER@127.0.0.1:PORT/NAME, that asks for no password;
-                            without it, one of its own is started
+                            without it, one of its own is started. The database of a real project is refused
             --bucket NAME   a private bucket where files belong to whoever uploads them; other buckets, and policies
                             for them, are yours to make
             --open          everybody may do everything with files, whatever the policies say

@@ -57,10 +57,11 @@ public final class LocalFirebase: Sendable {
             let routes = CrossOrigin(
                 router: router, exposed: "x-client-wire-protocol, x-http-session-id, x-http-initial-response",
                 allowsCredentials: true)
-            server = try LoopbackServer(configuration) { await routes.answer($0) }
+            server = try LoopbackServer(configuration, preferring: folder?.port ?? 0) { await routes.answer($0) }
         } catch {
             throw LocalFirebaseError(LocalFirebase.reason(error, port: options.port))
         }
+        try folder?.keep(port: server.port)
         auth.setOrigin(server.url)
         project = options.project
         port = server.port

@@ -38,20 +38,27 @@ public final class LocalSupabase: Sendable {
                 "“\(wrong)” is not the origin of a web page. Write it as browsers do, such as https://app.example.com.")
         }
         place = try LocalSupabasePlace(options.folder)
-        (postgres, database) = try await LocalSupabase.openDatabase(options, in: place)
         let now = options.now
-        let access = SupabaseAccess(secret: try place.secret(), firebase: options.firebase) { now().seconds }
+        let access = SupabaseAccess(
+            secret: try place.secret(), keysSince: try place.keysSince(now().seconds), firebase: options.firebase
+        ) { now().seconds }
+        (postgres, database) = try await LocalSupabase.openDatabase(options, in: place)
         ground = LocalSupabaseGround(options, database, access, files: place.files)
         realtime = LocalRealtime(ground)
         services = LocalSupabase.services(on: ground, realtime)
         do {
             try await LocalSupabase.prepare(database, for: services, options)
-            server = try LocalSupabase.listen(options, services)
+            server = try LocalSupabase.listen(options, services, former: place.port)
+            do { try place.keep(port: server.port) } catch {
+                await server.stop()
+                throw error
+            }
         } catch {
             await database.close()
             await postgres?.stop()
             place.release()
             switch error {
+            case let error as LocalSupabaseError: throw error
             case let error as PostgresFailure:
                 throw LocalSupabaseError("The database cannot be set up: \(error.message) (\(error.code)).")
             case ServerError.cannotListen(let code):
@@ -62,7 +69,6 @@ public final class LocalSupabase: Sendable {
         }
         ground.url = server.url
         port = server.port
-            case let error as LocalSupabaseError: throw error
         faults = server.faults
     }
 
@@ -176,6 +182,9 @@ public final class LocalSupabase: Sendable {
     ) async throws {
         let connection = try await database.connect()
         defer { connection.close() }
+        if case .given(let port, _, let name) = options.database {
+            try await ForeignProject.refuse(name, port: port, on: connection)
+        }
         // Two servers may start with the same database.
         let scripts =
             [String(decoding: PackageResources.roles_sql, as: UTF8.self)] + services.map(\.schema)
@@ -186,9 +195,6 @@ public final class LocalSupabase: Sendable {
         for service in services { try await service.start() }
     }
 
-        if case .given(let port, _, let name) = options.database {
-            try await ForeignProject.refuse(name, port: port, on: connection)
-        }
     /// Roles belong to the whole server: the setup of another database may change the same ones at the same time, and no lock
     /// spans databases.
     private static func run(_ script: String, on connection: PostgresConnection) async throws(PostgresFailure) {
@@ -210,22 +216,23 @@ public final class LocalSupabase: Sendable {
             || (failure.code == "23505" && failure.message.includes("pg_authid"))
     }
 
+    /// - Parameter former: The port to try first if the options name none; 0 for any.
     private static func listen(
-        _ options: LocalSupabaseOptions, _ services: [any LocalSupabaseService]
+        _ options: LocalSupabaseOptions, _ services: [any LocalSupabaseService], former: UInt16
     ) throws(ServerError) -> LoopbackServer {
         var router = Router()
         for service in services { service.addRoutes(to: &router) }
         var configuration = ServerConfiguration()
         configuration.port = options.port
         configuration.faultControlPath = "/_faults"
+        configuration.visitors = ServerVisitors(
+            origins: options.origins, controlPaths: ["/_faults", "/_supabase/faults", "/_supabase/sent"],
+            remedy: "name it when you start the server: --origin, or LocalSupabaseOptions.origins.")
         let routes = CrossOrigin(
             router: router,
             exposed:
                 "Content-Encoding, Content-Location, Content-Range, Content-Type, Date, Location, Server, Transfer-Encoding, Range-Unit",
             exception: LocalFunctions.path, answersOptions: true)
-        return try LoopbackServer(configuration) { await routes.answer($0) }
+        return try LoopbackServer(configuration, preferring: former) { await routes.answer($0) }
     }
-        configuration.visitors = ServerVisitors(
-            origins: options.origins, controlPaths: ["/_faults", "/_supabase/faults", "/_supabase/sent"],
-            remedy: "name it when you start the server: --origin, or LocalSupabaseOptions.origins.")
 }

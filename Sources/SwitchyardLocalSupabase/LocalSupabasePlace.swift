@@ -29,12 +29,37 @@ struct LocalSupabasePlace: Sendable {
 
     /// The secret that signs tokens, as text; the same as long as the folder stays.
     func secret() throws(LocalSupabaseError) -> [UInt8] {
-        // Bytes that are not text are from an earlier version and could not be displayed.
-        if let kept = try folder?.read("secret"), kept.allSatisfy({ (33...126).contains($0) }) { return [UInt8](kept) }
+        // Bytes that are not text are from an earlier version and could not be displayed. With less, or nothing at all, anybody
+        // could sign.
+        if let kept = try folder?.read("secret"), kept.count >= 32, kept.allSatisfy({ (33...126).contains($0) }) {
+            return [UInt8](kept)
+        }
         let new = Array(Hex.encode(ServerSeal.makeKey()).utf8)
         try folder?.write(Data(new), as: "secret")
         return new
     }
+
+    /// From when on the project's keys are valid, so that they are the same as long as the folder stays.
+    ///
+    /// - Parameter now: In seconds since 1970.
+    func keysSince(_ now: Int64) throws(LocalSupabaseError) -> Int64 {
+        if let kept = try folder?.read("keys-since"), let since = Int64(String(decoding: kept, as: UTF8.self)),
+            since <= now, since > now - Self.renewal
+        {
+            return since
+        }
+        try folder?.write(Data("\(now)".utf8), as: "keys-since")
+        return now
+    }
+
+    /// Nine years: keys are valid for ten.
+    private static let renewal: Int64 = 9 * 365 * 86_400
+
+    /// The port on which the folder's last server listened; 0 if there is none.
+    var port: UInt16 { folder?.port ?? 0 }
+
+    /// Keeps the port for the next server, so that clients find it at the same address.
+    func keep(port: UInt16) throws(LocalSupabaseError) { try folder?.keep(port: port) }
 
     /// Releases the folder; removes a temporary one.
     func release() {

@@ -75,6 +75,41 @@ struct LocalSupabaseTests {
         }
     }
 
+    @Test func `With a folder, ports and keys are the same at each start, unless somebody has taken a port`()
+        async throws
+    {
+        var options = LocalSupabaseOptions()
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("supabase-\(UUID().uuidString)")
+        options.folder = folder
+        let time = LocalTime()
+        options.now = { time.now }
+        defer { try? FileManager.default.removeItem(at: folder) }
+        var first: [String: String] = [:]
+        try await withSupabase(options) { supabase in
+            first = supabase.environment
+            time.advance(by: 7)
+            #expect(supabase.environment == first, "and while it runs")
+        }
+        time.advance(by: 86_400)
+        try await withSupabase(options) { supabase in #expect(supabase.environment == first) }
+        let port = try #require(first["SUPABASE_URL"].flatMap { URL(string: $0)?.port }.flatMap { UInt16($0) })
+        let databasePort = try #require(
+            first["SUPABASE_DB_URL"].flatMap { URL(string: $0)?.port }.flatMap { UInt16($0) })
+        var taken: [LoopbackServer] = []
+        for port in [port, databasePort] {
+            var configuration = ServerConfiguration()
+            configuration.port = port
+            taken.append(try LoopbackServer(configuration) { _ in .text("here") })
+        }
+        try await withSupabase(options) { supabase in
+            #expect(supabase.port != port && supabase.postgres?.port != databasePort)
+            #expect(
+                supabase.anonKey == first["SUPABASE_ANON_KEY"]
+                    && supabase.serviceKey == first["SUPABASE_SERVICE_ROLE_KEY"])
+        }
+        for server in taken { await server.stop() }
+    }
+
     @Test func `Two on one database share it, and a taken port is named`() async throws {
         try await withSupabase { first in
             var options = LocalSupabaseOptions()

@@ -58,7 +58,10 @@ struct SupabaseClient: Sendable {
         _ method: HTTPMethod, _ path: String, _ body: [UInt8]? = nil, as caller: Caller, _ headers: HTTPHeaders = [:]
     ) async throws -> Answer {
         var request = HTTPRequest(method, path.hasPrefix("http") ? path : supabase.server.url + path, headers: headers)
-        if let token = token(of: caller) { request.headers["Authorization"] = "Bearer \(token)" }
+        if let token = token(of: caller) {
+            request.headers["Authorization"] = "Bearer \(token)"
+            if !headers.contains("apikey") { request.headers["apikey"] = supabase.anonKey }
+        }
         request.body = body ?? []
         let response = try await transport.send(request)
         return Answer(status: response.status, headers: response.head.headers, body: response.body)

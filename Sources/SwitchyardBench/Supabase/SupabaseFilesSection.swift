@@ -42,7 +42,7 @@
 
         var place: String { "\(url),\(key)" }
         var address: String { "\(url)/storage/v1/object/authenticated/\(Self.bucket)/film" }
-        var headers: [String] { ["Authorization: Bearer \(key)"] }
+        var headers: [String] { ["apikey: \(key)", "Authorization: Bearer \(key)"] }
 
         func client() async throws -> any FileStorageClient {
             let configuration = SupabaseConfiguration(url: url, key: Secret(key), bucket: Self.bucket)
@@ -85,6 +85,7 @@
         ) async throws -> HTTPResponse {
             let transport = CurlTransport()
             var request = HTTPRequest(method, url + path, headers: headers, body: Array(body.utf8))
+            request.headers["apikey"] = key
             request.headers["Authorization"] = "Bearer \(key)"
             let response = try await transport.send(request)
             await transport.shutDown()

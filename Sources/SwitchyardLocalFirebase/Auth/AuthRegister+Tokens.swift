@@ -37,12 +37,12 @@ extension AuthRegister {
     /// New tokens for an existing session.
     func tokens(of account: LocalAccount, _ signIn: AuthSignIn, _ call: AuthCall) -> JSONObject {
         [
-            "idToken": .string(AuthRegister.idToken(of: account, signIn, call)),
+            "idToken": .string(idToken(of: account, signIn, call)),
             "refreshToken": .string(refreshToken(of: account, signIn, call)), "expiresIn": "3600",
         ]
     }
 
-    static func idToken(of account: LocalAccount, _ signIn: AuthSignIn, _ call: AuthCall) -> String {
+    func idToken(of account: LocalAccount, _ signIn: AuthSignIn, _ call: AuthCall) -> String {
         var claims = JSONObject()
         if let name = account.displayName { claims["name"] = .string(name) }
         if let picture = account.photoURL { claims["picture"] = .string(picture) }
@@ -77,7 +77,7 @@ extension AuthRegister {
         claims["auth_time"] = .integer(signIn.at)
         claims["iat"] = .integer(call.seconds)
         claims["exp"] = .integer(call.seconds + 3600)
-        return LocalIDToken(claims: claims, stamp: account.stamp).text(call.signer)
+        return LocalIDToken(claims: claims, stamp: stamp(of: account)).text(call.signer)
     }
 
     private func refreshToken(of account: LocalAccount, _ signIn: AuthSignIn, _ call: AuthCall) -> String {
@@ -121,7 +121,7 @@ extension AuthRegister {
         claims["iss"] = .string("https://session.firebase.google.com/\(call.project)")
         claims["iat"] = .integer(call.seconds)
         claims["exp"] = .integer(call.seconds + duration)
-        return ["sessionCookie": .string(LocalIDToken(claims: claims, stamp: account.stamp).text(call.signer))]
+        return ["sessionCookie": .string(LocalIDToken(claims: claims, stamp: stamp(of: account)).text(call.signer))]
     }
 
     // MARK: Sign-ins in sealed text

@@ -65,6 +65,29 @@ struct AuthRegister: Codable, Sendable {
     var phonedCodes: [PhonedCode] = []
     var pendingTOTPs: [PendingTOTP] = []
     var settings = Settings()
+    /// `nil` in a folder of an earlier version.
+    private var expiries: Expiries?
+
+    /// How often ID tokens were expired. Tokens outlive their accounts, and tests have some without any, so accounts cannot say.
+    private struct Expiries: Codable, Sendable {
+        var ofAll = 0
+        var ofUsers: [String: Int] = [:]
+    }
+
+    // MARK: Tokens
+
+    func expiries(of userID: String) -> Int { (expiries?.ofAll ?? 0) + (expiries?.ofUsers[userID] ?? 0) }
+
+    func stamp(of account: LocalAccount) -> LocalIDToken.Stamp {
+        LocalIDToken.Stamp(expiries: expiries(of: account.id), revocations: account.revocations)
+    }
+
+    /// - Parameter userID: `nil` for all users.
+    mutating func expireTokens(of userID: String?) {
+        var counts = expiries ?? Expiries()
+        if let userID { counts.ofUsers[userID, default: 0] += 1 } else { counts.ofAll += 1 }
+        expiries = counts
+    }
 
     // MARK: Finding
 
@@ -85,7 +108,8 @@ struct AuthRegister: Codable, Sendable {
             throw AuthFailure("INVALID_ID_TOKEN")
         }
         guard let account = accounts[token.userID] else { throw AuthFailure("USER_NOT_FOUND") }
-        guard token.stamp ?? account.stamp == account.stamp, !token.isExpired(at: call.seconds) else {
+        let stamp = stamp(of: account)
+        guard token.stamp ?? stamp == stamp, !token.isExpired(at: call.seconds) else {
             throw AuthFailure("TOKEN_EXPIRED")
         }
         guard !account.isDisabled else { throw AuthFailure("USER_DISABLED") }

@@ -29,7 +29,6 @@ struct LocalAccount: Codable, Sendable {
     var lastRefreshAt: Int64?
     /// In seconds; for readers of the account, since tokens are distinguished by ``stamp``.
     var validSince: Int64
-    var expiries = 0
     var revocations = 0
 
     init(id: String, milliseconds: Int64) {
@@ -62,8 +61,6 @@ struct LocalAccount: Codable, Sendable {
         /// The last time step whose code was used, since no code is accepted twice.
         var lastStep: Int64?
     }
-
-    var stamp: LocalIDToken.Stamp { LocalIDToken.Stamp(expiries: expiries, revocations: revocations) }
 
     /// Ends all sessions; tokens issued by the change itself carry the new stamp.
     mutating func revokeSessions(at seconds: Int64) {

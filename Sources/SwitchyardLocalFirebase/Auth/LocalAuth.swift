@@ -99,8 +99,8 @@ package final class LocalAuth: LocalFirebaseService, LocalIdentities {
             throw .otherProject(other)
         }
         // As with the vendor, a service checks the token but not the account, which may have been deleted up to an hour ago.
-        let expiries = state.withLock { $0.register.accounts[token.userID]?.expiries }
-        let isGivenUp = token.stamp.map { stamp in expiries.map { $0 != stamp.expiries } ?? false } ?? false
+        let expiries = state.withLock { $0.register.expiries(of: token.userID) }
+        let isGivenUp = token.stamp.map { $0.expiries != expiries } ?? false
         guard !token.isExpired(at: now().seconds), !isGivenUp else { throw .expired }
         return .user(id: token.userID, claims: token.claims)
     }
@@ -109,15 +109,15 @@ package final class LocalAuth: LocalFirebaseService, LocalIdentities {
         let call = call(JSONObject())
         var account = LocalAccount(id: userID, milliseconds: call.milliseconds)
         account.customAttributes = claims
-        if let known = state.withLock({ $0.register.accounts[userID] }) { account = known }
-        return AuthRegister.idToken(of: account, AuthSignIn(provider: "custom", at: call.seconds), call)
+        let register = state.withLock { $0.register }
+        if let known = register.accounts[userID] { account = known }
+        return register.idToken(of: account, AuthSignIn(provider: "custom", at: call.seconds), call)
     }
 
     func expireTokens(of userID: String?) {
         state.withLock { state in
-            for id in state.register.accounts.keys where userID == nil || userID == id {
-                state.register.accounts[id]?.expiries += 1
-            }
+            state.register.expireTokens(of: userID)
+            if let folder { try? save(state.register, to: folder) }
         }
     }
 }

@@ -6,22 +6,46 @@ import SwitchyardWire
 /// The project's secret, and the verification of tokens with it.
 struct SupabaseAccess: Sendable {
     let secret: [UInt8]
+    /// From when on the project's keys are valid, in seconds since 1970.
+    let keysSince: Int64
     /// The Firebase project whose tokens are also accepted.
     let firebase: FirebaseProject?
     /// In seconds since 1970.
     let now: @Sendable () -> Int64
 
-    /// The bearer token in the `Authorization` header.
+    /// The bearer token in the `Authorization` header, which may be empty.
     static func bearer(of request: ServerRequest) -> String? {
         request.headers["Authorization"].flatMap { field in
             let parts = field.split(separator: " ", maxSplits: 1)
-            return parts.count == 2 && parts[0].lowercased() == "bearer" ? String(parts[1]) : nil
+            return parts.first?.lowercased() == "bearer" ? String(parts.dropFirst().first ?? "") : nil
         }
+    }
+
+    /// What the gateway in front of the services does not find: a valid key of the project, in the header or the query.
+    struct MissingKey: Error {
+        let message: String
+
+        var response: ServerResponse {
+            .json(
+                JSON.object([
+                    "message": .string(message), "hint": "Send one of the project's keys as `apikey`.",
+                ]).bytes(), status: 401)
+        }
+    }
+
+    /// The key that a request names, valid or not.
+    static func key(of request: ServerRequest) -> String? { request.headers["apikey"] ?? request.query("apikey") }
+
+    func checkKey(of request: ServerRequest) throws(MissingKey) {
+        guard let key = Self.key(of: request) else {
+            throw MissingKey(message: "No API key found in request")
+        }
+        guard isKey(key) else { throw MissingKey(message: "Invalid API key") }
     }
 
     /// The caller: the bearer or, without one, the role of the project's key.
     func token(of request: ServerRequest) throws(RESTFailure) -> SupabaseToken {
-        guard let text = Self.bearer(of: request) ?? request.headers["apikey"] else {
+        guard let text = Self.bearer(of: request) ?? Self.key(of: request) else {
             throw RESTFailure(401, "PGRST302", "Anonymous access is disabled")
         }
         do throws(SupabaseToken.Refusal) {
@@ -41,8 +65,8 @@ struct SupabaseAccess: Sendable {
 
     func key(role: String) -> String {
         let claims: JSONObject = [
-            "iss": "supabase-local", "role": .string(role), "iat": .integer(now()),
-            "exp": .integer(now() + 10 * 365 * 86_400),
+            "iss": "supabase-local", "role": .string(role), "iat": .integer(keysSince),
+            "exp": .integer(keysSince + 10 * 365 * 86_400),
         ]
         return SupabaseToken(claims: claims).text(secret: secret)
     }

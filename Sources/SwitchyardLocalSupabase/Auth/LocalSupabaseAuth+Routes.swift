@@ -76,7 +76,7 @@ extension LocalSupabaseAuth {
         router.on(.get, "/_supabase/identity") { identify($0) }
         router.on(.get, "/_supabase/sent") { request in
             // Codes are like passwords, so only the project's owner may see them.
-            let key = request.headers["apikey"] ?? request.query("apikey") ?? SupabaseAccess.bearer(of: request)
+            let key = SupabaseAccess.key(of: request) ?? SupabaseAccess.bearer(of: request)
             guard let key, (try? ground.access.token(key))?.role == "service_role" else {
                 return AuthRefusal.notAdmin.response(for: nil)
             }

@@ -31,7 +31,11 @@ struct LocalSupabaseAuth: LocalSupabaseService {
     ///
     /// - Parameter isOpen: Whether the call is reached through a link, without the project's key.
     func answer(_ request: ServerRequest, isOpen: Bool = false, _ handler: Handler) async -> ServerResponse {
-        if !isOpen, let refusal = gateway(request) { return refusal }
+        if !isOpen {
+            do throws(SupabaseAccess.MissingKey) { try ground.access.checkKey(of: request) } catch {
+                return error.response
+            }
+        }
         do throws(AuthRefusal) {
             let fields = try await LocalSupabaseAuth.fields(of: request)
             let transaction: AuthTransaction
@@ -56,16 +60,6 @@ struct LocalSupabaseAuth: LocalSupabaseService {
 
     static func ok(_ json: JSONObject, status: Int = 200) -> ServerResponse {
         .json(JSON.object(json).bytes(), status: status)
-    }
-
-    /// The gateway in front of the service, which requires one of the project's keys.
-    private func gateway(_ request: ServerRequest) -> ServerResponse? {
-        let key = request.headers["apikey"] ?? request.query("apikey")
-        if let key, ground.access.isKey(key) { return nil }
-        let message = key == nil ? "No API key found in request" : "Invalid API key"
-        return .json(
-            JSON.object(["message": .string(message), "hint": "Send one of the project's keys as `apikey`."]).bytes(),
-            status: 401)
     }
 
     private static func fields(of request: ServerRequest) async throws(AuthRefusal) -> JSONObject {

@@ -43,6 +43,10 @@ struct LocalREST: LocalSupabaseService {
     private func answer(
         _ request: ServerRequest, _ body: (RESTCall) async throws(RESTFailure) -> ServerResponse
     ) async -> ServerResponse {
+        // A session's token alone does not pass the gateway.
+        if SupabaseAccess.bearer(of: request) != nil {
+            do throws(SupabaseAccess.MissingKey) { try access.checkKey(of: request) } catch { return error.response }
+        }
         do throws(RESTFailure) {
             return try await body(RESTCall(request, as: try access.token(of: request), exposing: schemas))
         } catch {

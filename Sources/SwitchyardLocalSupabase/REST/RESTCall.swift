@@ -49,6 +49,7 @@ struct RESTCall: Sendable {
             case "limit": limit = Int(value) ?? limit
             case "offset": offset = max(Int(value) ?? offset, 0)
             case "columns": columns = try RESTCall.names(value)
+            case "apikey": break  // the gateway's
             case "on_conflict": conflictColumns = try RESTCall.names(value)
             default: others.append((name, value))
             }

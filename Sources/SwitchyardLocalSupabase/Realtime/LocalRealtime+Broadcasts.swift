@@ -5,8 +5,14 @@ import SwitchyardWire
 /// Broadcasts from servers, and faults other than request faults.
 extension LocalRealtime {
     private func caller(_ request: ServerRequest) throws(RealtimeRefusal) -> SupabaseToken {
-        guard let text = SupabaseAccess.bearer(of: request) ?? request.headers["apikey"] else {
+        let bearer = SupabaseAccess.bearer(of: request)
+        guard let text = bearer ?? SupabaseAccess.key(of: request) else {
             throw RealtimeRefusal(401, "API key is missing")
+        }
+        if bearer != nil {
+            do throws(SupabaseAccess.MissingKey) { try ground.access.checkKey(of: request) } catch {
+                throw RealtimeRefusal(401, error.message)
+            }
         }
         do throws(TokenProblem) {
             return try token(text).token
@@ -106,16 +112,16 @@ extension LocalRealtime {
         guard let bytes = try? await request.body.collect(upTo: 1 << 16), let json = try? JSON(parsing: bytes),
             let switches = json.object
         else { return .text("this is no JSON\n", status: 400) }
+        for name in ["delay", "refusalPause"] {
+            guard let given = switches[name], !(0...FaultRule.longest).contains(given.int ?? -1) else { continue }
+            return .text("\(name) is a number of milliseconds from 0 to \(FaultRule.longest)\n", status: 400)
+        }
         let delay = Duration.milliseconds(switches["delay"]?.int ?? 100)
         for (name, value) in switches.map({ ($0.key, $0.value) }) {
             switch (name, value.int, value.bool) {
             case ("dropEvents", let count?, _): faults.dropEvents(count)
             case ("doubleEvents", let count?, _): faults.doubleEvents(count)
             case ("reorderEvents", let count?, _): faults.reorderEvents(count)
-        for name in ["delay", "refusalPause"] {
-            guard let given = switches[name], !(0...FaultRule.longest).contains(given.int ?? -1) else { continue }
-            return .text("\(name) is a number of milliseconds from 0 to \(FaultRule.longest)\n", status: 400)
-        }
             case ("delayEvents", let count?, _): faults.delayEvents(count, by: delay)
             case ("delay", .some, _): break
             case ("fallSilent", let count?, _): faults.fallSilent(afterEvents: count)

@@ -49,13 +49,13 @@ extension SupabaseStorage {
             switch audience {
             case .authenticated: try caller(request)
             case .everybody: .anonymous
-            case .either: callerOrNobody(request)
+            case .either: try callerOrNobody(request)
             }
         let isPublic = try await rows.bucket(place.bucket).isPublic
         if !isPublic {
             // A caller without any key; the key of an app shows only what the policies allow.
             let isAnonymous =
-                SupabaseAccess.bearer(of: request) == nil && request.headers["apikey"] == nil
+                SupabaseAccess.bearer(of: request) == nil && SupabaseAccess.key(of: request) == nil
             if case .everybody = audience { throw .noSuchBucket }
             if case .either = audience, isAnonymous { throw .noSuchBucket }
         }

@@ -18,7 +18,8 @@ extension SupabaseStorage {
             search: body["search"]?.string ?? "",
             try StorageRows.Order(
                 body["sortBy"], columns: ["name", "updated_at", "created_at", "last_accessed_at"]),
-            limit: min(max(body["limit"]?.int ?? 100, 0), 10_000), offset: max(body["offset"]?.int ?? 0, 0), as: token)
+            limit: Int(min(max(Self.integer("limit", in: body) ?? 100, 0), 10_000)),
+            offset: Int(max(Self.integer("offset", in: body) ?? 0, 0)), as: token)
         return .json(found.bytes())
     }
 
@@ -26,7 +27,7 @@ extension SupabaseStorage {
         let token = try caller(request)
         let body = try await json(request)
         let bucket = request.parameters["bucket"] ?? ""
-        let limit = body["limit"]?.int ?? 1000
+        let limit = Self.integer("limit", in: body).map { Int($0) } ?? 1000
         guard (1...1000).contains(limit) else { throw .invalidRequest("body/limit must be <= 1000") }
         let cursor = try body["cursor"]?.string.map { text throws(Failure) in try Self.cursor(text) }
         let found = try await rows.page(

@@ -44,14 +44,16 @@ extension SupabaseStorage {
     ) {
         on(&router, method, route) { storage, request in
             let isSigned = route.hasPrefix("upload/resumable/sign")
-            let token = method == .options || isSigned ? nil : try storage.caller(request)
+            // A begun upload has an address that nobody else knows; the vendor's own clients continue it with the token alone.
+            let token =
+                method == .options || isSigned ? nil : try storage.caller(request, needsKey: method == .post)
             guard method == .options || request.headers["Tus-Resumable"] == "1.0.0" else {
                 return Self.told(Failure(412, "InvalidRequest", "Tus-Resumable Required\n").plain.response)
             }
             do {
                 return Self.told(try await handler(storage, request, token))
             } catch {
-                let failure = error as? Failure ?? Failure(500, "InternalError", "Internal Server Error")
+                let failure = error as? Failure ?? .internalError
                 return Self.told(failure.plain.response)
             }
         }

@@ -47,7 +47,7 @@ extension SupabaseStorage {
     }
 
     private static func seconds(_ body: JSON) throws(Failure) -> Int64 {
-        guard let seconds = body["expiresIn"]?.int64, (1...(100 * 365 * 86_400)).contains(seconds) else {
+        guard let seconds = integer("expiresIn", in: body), (1...(100 * 365 * 86_400)).contains(seconds) else {
             throw .invalidRequest("body/expiresIn must be >= 1")
         }
         return seconds

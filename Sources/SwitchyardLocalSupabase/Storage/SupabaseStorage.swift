@@ -73,16 +73,21 @@ final class SupabaseStorage: LocalSupabaseService {
             do {
                 return try await handler(self, request)
             } catch {
-                return (error as? Failure ?? Failure(500, "InternalError", "Internal Server Error")).response
+                return (error as? Failure ?? .internalError).response
             }
         }
     }
 
     // MARK: Callers
 
-    func caller(_ request: ServerRequest) throws(Failure) -> SupabaseToken {
-        guard let text = SupabaseAccess.bearer(of: request) ?? request.headers["apikey"] else {
+    /// - Parameter needsKey: Whether a session's token alone does not pass the gateway.
+    func caller(_ request: ServerRequest, needsKey: Bool = true) throws(Failure) -> SupabaseToken {
+        let bearer = SupabaseAccess.bearer(of: request)
+        guard let text = bearer ?? SupabaseAccess.key(of: request) else {
             throw .accessDenied("headers must have required property 'authorization': no JWT")
+        }
+        if needsKey, bearer != nil {
+            do throws(SupabaseAccess.MissingKey) { try access.checkKey(of: request) } catch { throw .noKey(error) }
         }
         do throws(SupabaseToken.Refusal) {
             return try access.token(text)
@@ -92,7 +97,14 @@ final class SupabaseStorage: LocalSupabaseService {
     }
 
     /// The caller; anonymous if the token is not valid.
-    func callerOrNobody(_ request: ServerRequest) -> SupabaseToken { (try? caller(request)) ?? .anonymous }
+    func callerOrNobody(_ request: ServerRequest) throws(Failure) -> SupabaseToken {
+        do throws(Failure) {
+            return try caller(request)
+        } catch {
+            if error.isOfGateway { throw error }
+            return .anonymous
+        }
+    }
 
     // MARK: Bodies
 
@@ -105,6 +117,11 @@ final class SupabaseStorage: LocalSupabaseService {
             throw .broken
         } catch {}
         throw .invalidRequest("body must be an object")
+    }
+
+    /// A whole number in a body, which may be written as text.
+    static func integer(_ name: String, in body: JSON) -> Int64? {
+        body[name].flatMap { $0.int64 ?? $0.string.flatMap { Int64($0) } }
     }
 
     /// Removes unreferenced contents after a write.

@@ -12,6 +12,8 @@ struct SupabaseStorageFailure: Error, Sendable {
     let message: String
     /// Whether the response has the actual status, as for resumable uploads.
     var isPlain = false
+    /// Whether the gateway in front of the service refuses, in its own format.
+    private(set) var isOfGateway = false
 
     init(_ status: Int, _ code: String, _ message: String, error: String? = nil) {
         self.status = status
@@ -49,6 +51,14 @@ struct SupabaseStorageFailure: Error, Sendable {
     }
 
     // MARK: Known refusals
+
+    static let internalError = Self(500, "InternalError", "Internal Server Error")
+
+    static func noKey(_ missing: SupabaseAccess.MissingKey) -> Self {
+        var failure = Self(401, "", missing.message)
+        failure.isOfGateway = true
+        return failure
+    }
 
     static let invalidBucketName = Self(400, "InvalidBucketName", "Bucket name invalid", error: "Invalid Input")
     static let noSuchKey = Self(404, "NoSuchKey", "Object not found", error: "not_found")
@@ -104,6 +114,7 @@ struct SupabaseStorageFailure: Error, Sendable {
     }
 
     var response: ServerResponse {
+        if isOfGateway { return SupabaseAccess.MissingKey(message: message).response }
         if isPlain { return .text(message, status: status, type: "text/plain;charset=UTF-8") }
         let body: JSON = [
             "statusCode": .string(String(status)), "error": .string(error), "message": .string(message),

@@ -50,6 +50,20 @@ package final class ServerFolder<Failure: ServerStartError>: Sendable {
         }
     }
 
+    // MARK: The port
+
+    private static var portFile: String { "port" }
+
+    /// The port on which the folder's last server listened; 0 if it is not known.
+    package var port: UInt16 {
+        guard let data = try? read(Self.portFile) else { return 0 }
+        return UInt16(String(decoding: data, as: UTF8.self)) ?? 0
+    }
+
+    package func keep(port: UInt16) throws(Failure) {
+        if self.port != port { try write(Data("\(port)".utf8), as: Self.portFile) }
+    }
+
     package static func unreadable(_ name: String) -> Failure {
         Failure("The file “\(name)” cannot be read; remove it to start afresh.")
     }

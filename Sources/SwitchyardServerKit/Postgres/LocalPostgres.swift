@@ -38,7 +38,7 @@ package final class LocalPostgres: Sendable {
                         "UTF8", "--locale=C.UTF-8",
                     ] + (locale.map { ["--locale-provider=icu", "--icu-locale=\($0)"] } ?? []), log)
             }
-            port = try LocalPostgres.freePort()
+            port = try LocalPostgres.port(keptIn: folder == nil ? nil : self.folder)
             server = try LocalPostgres.start(programs, in: self.folder, port: port, isKept: isKept)
         } catch let error as LocalPostgresError {
             throw error
@@ -140,8 +140,21 @@ package final class LocalPostgres: Sendable {
     private static func data(in folder: URL) -> String { folder.appendingPathComponent("data").path }
     private static func log(in folder: URL) -> String { folder.appendingPathComponent("postgres.log").path }
 
-    private static func freePort() throws(ServerError) -> UInt16 {
-        let listener = try Socket.listen(on: .ipv4, port: 0, backlog: 1)
+    /// The port of the last time if it is free, so that scripts and clients find the database again; otherwise another one, which
+    /// is kept.
+    private static func port(keptIn folder: URL?) throws -> UInt16 {
+        guard let file = folder?.appendingPathComponent("port").path else { return try freePort() }
+        let kept = (try? String(contentsOfFile: file, encoding: .utf8)).flatMap { UInt16($0) } ?? 0
+        if kept != 0, let port = try? freePort(kept) { return port }
+        let port = try freePort()
+        try "\(port)".write(toFile: file, atomically: true, encoding: .utf8)
+        return port
+    }
+
+    /// - Parameter wanted: 0 for any.
+    /// - Throws: If that very port is taken.
+    private static func freePort(_ wanted: UInt16 = 0) throws(ServerError) -> UInt16 {
+        let listener = try Socket.listen(on: .ipv4, port: wanted, backlog: 1)
         defer { Socket.close(listener) }
         return Socket.port(of: listener)
     }

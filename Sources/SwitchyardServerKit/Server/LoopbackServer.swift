@@ -42,6 +42,22 @@ package final class LoopbackServer: Sendable {
         }
     }
 
+    /// Starts listening, on a port that may be taken: then on a free one.
+    ///
+    /// - Parameter port: The port to try first if the configuration names none; 0 for any.
+    package convenience init(
+        _ configuration: ServerConfiguration, preferring port: UInt16, handler: @escaping Handler
+    ) throws(ServerError) {
+        var first = configuration
+        if configuration.port == 0 { first.port = port }
+        do throws(ServerError) {
+            try self.init(first, handler: handler)
+        } catch {
+            guard configuration.port == 0, port != 0, case .cannotListen = error else { throw error }
+            try self.init(configuration, handler: handler)
+        }
+    }
+
     deinit { loop.submit(.stop) }
 
     /// Such as "http://127.0.0.1:8080", for the first address.

@@ -46,7 +46,8 @@ final class SupabaseFilesSite: FileHarness {
             HTTPRequest(
                 .post, supabase.server.url("/storage/v1/bucket"),
                 headers: [
-                    "Authorization": "Bearer \(supabase.serviceKey)", "Content-Type": "application/json",
+                    "apikey": supabase.serviceKey, "Authorization": "Bearer \(supabase.serviceKey)",
+                    "Content-Type": "application/json",
                 ], body: Array(#"{"id": "\#(Self.bucket)"}"#.utf8)))
         await transport.shutDown()
         try #require(made.isSuccess)

@@ -36,7 +36,8 @@ final class IsolationSite: Sendable {
                 HTTPRequest(
                     .post, supabase.server.url("/storage/v1/bucket"),
                     headers: [
-                        "Authorization": "Bearer \(supabase.serviceKey)", "Content-Type": "application/json",
+                        "apikey": supabase.serviceKey, "Authorization": "Bearer \(supabase.serviceKey)",
+                        "Content-Type": "application/json",
                     ], body: bucket.bytes()))
             try #require(made.isSuccess)
             try await supabase.addOwnersPolicies(to: name)
