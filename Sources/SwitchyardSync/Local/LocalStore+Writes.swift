@@ -6,32 +6,7 @@ extension LocalStore {
         _ writes: [DocumentWrite], as name: String, at time: Timestamp
     ) throws(StorageError) -> (QueuedBatch, Documents) {
         try perform(.writeLocally) { transaction throws(StorageError) in
-            let rows = transaction.rows
-            let paths = Set(writes.map(\.path))
-            let cached = try transaction.cachedDocuments(at: paths)
-            var entries: [StoragePath: WrittenDocument] = [:]
-            for path in paths {
-                entries[path] = WrittenDocument(
-                    LocalDocument(path, cached[path]), under: try rows.overlay(of: transaction.owner, at: path))
-            }
-
-            transaction.globals.highestBatchNumber += 1
-            let number = transaction.globals.highestBatchNumber
-            let batch = QueuedBatch(
-                number: number, id: name, writes: writes,
-                baseWrites: writes.compactMap { $0.baseWrite(over: entries[$0.path]!.document) }, queuedAt: time)
-            try rows.putBatch(batch, of: transaction.owner)
-
-            batch.apply(to: &entries)
-            var changes: Documents = [:]
-            for (path, var entry) in entries {
-                // A document created only by local writes exists as a whole or not at all.
-                if cached[path] == nil { entry.mask = .whole }
-                if let overlay = entry.overlay { try rows.putOverlay(overlay, of: transaction.owner) }
-                entry.document.settle()
-                changes[path] = entry.document.snapshot
-            }
-            return (batch, changes)
+            try transaction.queue(writes, as: name, at: time)
         }
     }
 
@@ -109,17 +84,55 @@ extension LocalStore {
         }
     }
 
-    /// - Returns: Whether there was such a batch.
-    func removeRefused(_ id: String) throws(StorageError) -> Bool {
+    /// Removes a rejected batch, and adds other writes to the queue in its place: both or neither.
+    ///
+    /// - Returns: The new batch and its effect, if there are writes.
+    /// - Throws: `.notFound` if there is no such batch.
+    func resolveRefused(
+        _ id: String, requeuing writes: [DocumentWrite]?, as name: String, at time: Timestamp
+    ) throws(StorageError) -> (QueuedBatch, Documents)? {
         try perform(.resolveRefused) { transaction throws(StorageError) in
-            let isThere = try transaction.rows.refusedBatches(of: transaction.owner).contains { $0.id == id }
-            if isThere { try transaction.rows.removeRefused(id, of: transaction.owner) }
-            return isThere
+            guard try transaction.rows.refusedBatches(of: transaction.owner).contains(where: { $0.id == id }) else {
+                throw StorageError(.notFound, "There is no rejected write with that ID.")
+            }
+            try transaction.rows.removeRefused(id, of: transaction.owner)
+            guard let writes else { return nil }
+            return try transaction.queue(writes, as: name, at: time)
         }
     }
 }
 
 extension LocalTransaction {
+    /// Adds a batch to the queue and applies its effect.
+    fileprivate func queue(
+        _ writes: [DocumentWrite], as name: String, at time: Timestamp
+    ) throws(StorageError) -> (QueuedBatch, LocalStore.Documents) {
+        let paths = Set(writes.map(\.path))
+        let cached = try cachedDocuments(at: paths)
+        var entries: [StoragePath: WrittenDocument] = [:]
+        for path in paths {
+            entries[path] = WrittenDocument(
+                LocalDocument(path, cached[path]), under: try rows.overlay(of: owner, at: path))
+        }
+
+        globals.highestBatchNumber += 1
+        let batch = QueuedBatch(
+            number: globals.highestBatchNumber, id: name, writes: writes,
+            baseWrites: writes.compactMap { $0.baseWrite(over: entries[$0.path]!.document) }, queuedAt: time)
+        try rows.putBatch(batch, of: owner)
+
+        batch.apply(to: &entries)
+        var changes: LocalStore.Documents = [:]
+        for (path, var entry) in entries {
+            // A document created only by local writes exists as a whole or not at all.
+            if cached[path] == nil { entry.mask = .whole }
+            if let overlay = entry.overlay { try rows.putOverlay(overlay, of: owner) }
+            entry.document.settle()
+            changes[path] = entry.document.snapshot
+        }
+        return (batch, changes)
+    }
+
     /// - Parameters:
     ///   - recomputed: The documents for which the remaining batches may have a different effect without this one.
     ///   - cached: The cached documents at the paths of the batch.

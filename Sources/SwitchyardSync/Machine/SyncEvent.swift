@@ -13,7 +13,6 @@ package enum SyncEvent: Sendable {
     case load(DocumentBundle)
     case cancelWrite(id: String)
     case retryWrites
-    case resolveRefused(id: String, requeuing: [DocumentWrite]?, at: Timestamp)
     case setNetwork(isEnabled: Bool)
     case setUser(QueueOwner)
     /// The result of a one-time read.

@@ -43,15 +43,16 @@ extension SyncMachine {
         }
     }
 
-    func resolveRefused(_ id: String, requeuing writes: [DocumentWrite]?, at time: Timestamp) {
-        attempt { [unowned self] () throws(StorageError) in
-            guard try local.removeRefused(id) else { return }
-            emit(.refusedChanged())
-            guard let writes else { return }
-            let (batch, changes) = try local.write(writes, as: makeName(), at: time)
-            emit(.queueChanged(.added(batch)))
-            raise(changes)
-            fillPipeline()
-        }
+    /// - Throws: `.notFound`, or `.localStore`; then the rejected write is still there.
+    func resolveRefused(
+        _ id: String, requeuing writes: [DocumentWrite]?, at time: Timestamp
+    ) throws(StorageError) {
+        try checkOwner()
+        let requeued = try local.resolveRefused(id, requeuing: writes, as: makeName(), at: time)
+        emit(.refusedChanged())
+        guard let (batch, changes) = requeued else { return }
+        emit(.queueChanged(.added(batch)))
+        raise(changes)
+        fillPipeline()
     }
 }

@@ -105,7 +105,6 @@ package final class SyncMachine {
         case .load(let bundle): load(bundle)
         case .cancelWrite(let id): cancelWrite(id)
         case .retryWrites: retryWrites()
-        case .resolveRefused(let id, let writes, let time): resolveRefused(id, requeuing: writes, at: time)
         case .setNetwork(let isEnabled): setNetwork(isEnabled)
         case .setUser(let owner): setUser(owner)
         case .fetched(let fetched): _ = take(fetched)

@@ -22,7 +22,7 @@ package actor SyncEngine {
     private let now: @Sendable () -> Timestamp
     let chance: @Sendable () -> Double
     let report: @Sendable (InfrastructureEvent.Kind) -> Void
-    private var owner: QueueOwner
+    private(set) var owner: QueueOwner
     /// Outlives the machine, which is replaced when the store is cleared.
     private(set) var isNetworkEnabled = true
     private(set) var openMachine: SyncMachine?

@@ -78,8 +78,8 @@ extension SyncedStorageClient {
         _ id: RefusedWrite.ID, requeuing batch: WriteBatch?
     ) async throws(StorageError) {
         if let batch { try checkBatch(batch) }
-        try await follower?.catchUpToWrite()
-        try await engine.resolveRefused(id, requeuing: batch?.writes)
+        let owner = try await follower?.catchUpToWrite()
+        try await engine.resolveRefused(id, requeuing: batch?.writes, of: owner)
     }
 
     public func clearPersistence() async throws(StorageError) { try await engine.clear() }
@@ -116,7 +116,13 @@ extension SyncEngine {
         feed(event)
     }
 
-    func resolveRefused(_ id: String, requeuing writes: [DocumentWrite]?) throws(StorageError) {
-        try handle(.resolveRefused(id: id, requeuing: writes, at: timestamp))
+    /// - Parameter expected: The expected owner of the queue; `nil` for any.
+    func resolveRefused(
+        _ id: String, requeuing writes: [DocumentWrite]?, of expected: QueueOwner?
+    ) throws(StorageError) {
+        guard expected == nil || expected == owner else { throw .writerLeft }
+        let machine = try machine()
+        try machine.resolveRefused(id, requeuing: writes, at: timestamp)
+        perform(machine.takeActions())
     }
 }

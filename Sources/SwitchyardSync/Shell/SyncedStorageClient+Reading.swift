@@ -61,6 +61,14 @@ extension SyncedStorageClient {
     }
 }
 
+extension StorageError {
+    /// A read for a user who is no longer signed in, or from before the device's data were deleted.
+    fileprivate static let readerLeft = StorageError(
+        .sessionChanged,
+        "The answer was dropped because the session changed, or this device's data were deleted, while the call was running. Read again."
+    )
+}
+
 extension SyncEngine {
     struct Answer {
         /// In the server's order, with pending writes applied, and new ones after them. For reads of single documents from
@@ -83,12 +91,16 @@ extension SyncEngine {
             var doubted: [StoragePath: Timestamp] = [:]
             while true {
                 try checkServer()
+                let (asked, reader) = (try machine(), owner)
                 openReads[id] = OpenRead(request)
                 var fetched =
                     switch request {
                     case .documents(let paths): try await driver.documents(paths)
                     case .results(let query): try await driver.results(of: query)
                     }
+                // What was on its way during a wipe, or for the user before, is stored nowhere and shown to nobody.
+                if isShutDown { try checkServer() }
+                guard openMachine === asked, owner == reader else { throw .readerLeft }
                 if attempt < 4, openReads[id]?.isSettled(by: fetched) == false {
                     attempt += 1
                     continue

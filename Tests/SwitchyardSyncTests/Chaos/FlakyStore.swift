@@ -6,12 +6,18 @@ final class FlakyStore: SyncStore {
     private let base: any SyncStore
     var failing: Set<StoreOperation> = []
 
-    init(_ base: any SyncStore) { self.base = base }
+    private let isBroken: @Sendable (StoreOperation) -> Bool
+
+    /// - Parameter isBroken: Whether an operation fails as well, said from outside of the engine.
+    init(_ base: any SyncStore, isBroken: @escaping @Sendable (StoreOperation) -> Bool = { _ in false }) {
+        self.base = base
+        self.isBroken = isBroken
+    }
 
     func transaction<Result>(
         _ operation: StoreOperation, _ body: (any StoreRows) throws(StorageError) -> Result
     ) throws(StorageError) -> Result {
-        guard failing.contains(operation) else { return try base.transaction(operation, body) }
+        guard failing.contains(operation) || isBroken(operation) else { return try base.transaction(operation, body) }
         // After the work is done, so that there is something to undo.
         return try base.transaction(operation) { rows throws(StorageError) -> Result in
             _ = try body(rows)

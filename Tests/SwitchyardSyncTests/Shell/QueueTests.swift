@@ -3,6 +3,7 @@ import Switchyard
 import SwitchyardBytes
 import SwitchyardSyncReference
 import SwitchyardTestSupport
+import Synchronization
 import Testing
 
 @testable import SwitchyardSync
@@ -104,6 +105,44 @@ import Testing
         try await again.waitForPendingWrites()
         #expect(server.documents.map(\.path) == ["a/b"])
         await again.shutDown()
+    }
+
+    @Test func `A rejected write that cannot be queued again is still there, and an unknown one is an error`()
+        async throws
+    {
+        let failing = Shared<Set<StoreOperation>>([])
+        let driver = ModelDriver(server)
+        let client = SyncedStorageClient(
+            SyncEngine(
+                driver: driver, policy: .eager, userID: nil, clock: FastClock(),
+                now: { Timestamp(microseconds: 77_000_000) },
+                chance: { 0.5 }
+            ) { () throws(StorageError) in
+                FlakyStore(MemoryStore()) { operation in failing.value.withLock { $0.contains(operation) } }
+            })
+        server.refuse { [refused] _ in refused }
+        let receipt = try await client.setDocument("a/b", ["n": 1])
+        await #expect(throws: StorageError.self) { try await receipt.acknowledged() }
+        server.refuse(nil)
+        let kept = try #require(try await client.refusals.first)
+        for operation in [StoreOperation.resolveRefused, .writeLocally] {
+            failing.value.withLock { $0 = [operation] }
+            let failure = await #expect(throws: StorageError.self) {
+                try await client.resolveRefusedWrite(kept.id, requeuing: kept.batch)
+                // Queued in one transaction: the other kind is not needed.
+                if operation == .writeLocally { throw StorageError(.localStore, "") }
+            }
+            #expect(failure?.code == .localStore)
+            if operation == .resolveRefused { #expect(try await client.refusals.map(\.id) == [kept.id]) }
+        }
+        failing.value.withLock { $0 = [] }
+        let unknown = await #expect(throws: StorageError.self) {
+            try await client.resolveRefusedWrite(kept.id, requeuing: kept.batch)
+        }
+        #expect(unknown?.code == .notFound, "it was queued again before")
+        try await client.waitForPendingWrites()
+        #expect(server.documents.map(\.path) == ["a/b"])
+        await client.shutDown()
     }
 
     @Test func `A refused write can be dropped, and those behind it go on`() async throws {
@@ -233,4 +272,10 @@ import Testing
         }
         #expect(end.code == .shutDown)
     }
+}
+
+/// A value that closures of a test share.
+private final class Shared<Value: Sendable>: Sendable {
+    let value: Mutex<Value>
+    init(_ value: Value) { self.value = Mutex(value) }
 }

@@ -19,10 +19,12 @@ extension RecordWriter {
     mutating func write(_ field: FieldPath) { write(field.components) { $0.write($1) } }
 
     mutating func write(_ data: DocumentData) {
-        write(count: data.entries.count)
-        for entry in data.entries {
-            write(entry.name)
-            write(entry.value)
+        nested { writer in
+            writer.write(count: data.entries.count)
+            for entry in data.entries {
+                writer.write(entry.name)
+                writer.write(entry.value)
+            }
         }
     }
 
@@ -56,7 +58,7 @@ extension RecordWriter {
             write(point.longitude)
         case .array(let elements):
             write(tag: .array)
-            write(elements) { $0.write($1) }
+            nested { $0.write(elements) { $0.write($1) } }
         case .vector(let numbers):
             write(tag: .vector)
             write(numbers) { $0.write($1) }

@@ -8,8 +8,6 @@ struct RecordReader {
     private let bytes: UnsafeRawBufferPointer
     private var position = 0
     private var depth = 0
-    /// Deeper than any value that the limits of documents allow.
-    private static let maximumDepth = 200
 
     init(_ bytes: UnsafeRawBufferPointer) throws(StorageError) {
         self.bytes = bytes
@@ -123,7 +121,7 @@ struct RecordReader {
     mutating func nested<Value>(
         _ body: (inout RecordReader) throws(StorageError) -> Value
     ) throws(StorageError) -> Value {
-        guard depth < RecordReader.maximumDepth else { throw RecordReader.damage }
+        guard depth < RecordWriter.maximumDepth else { throw RecordReader.damage }
         depth += 1
         defer { depth -= 1 }
         return try body(&self)

@@ -9,7 +9,13 @@ struct RecordWriter {
     /// read both.
     static let version: UInt8 = 1
 
+    /// How many maps and arrays a record has within each other: more than documents may have, and no more than a reader follows.
+    static let maximumDepth = 200
+
     private(set) var bytes: [UInt8] = [RecordWriter.version]
+    private var depth = 0
+    /// Whether a value went deeper than ``maximumDepth``: then the bytes are no record.
+    private(set) var isTooDeep = false
 
     init(capacity: Int = 64) { bytes.reserveCapacity(capacity) }
 
@@ -47,6 +53,17 @@ struct RecordWriter {
     mutating func write(_ data: some Collection<UInt8>) {
         write(count: data.count)
         bytes.append(contentsOf: data)
+    }
+
+    /// For recursive values. What lies too deep is left out.
+    mutating func nested(_ body: (inout RecordWriter) -> Void) {
+        guard depth < RecordWriter.maximumDepth else {
+            isTooDeep = true
+            return
+        }
+        depth += 1
+        body(&self)
+        depth -= 1
     }
 
     mutating func write<Value>(_ value: Value?, _ body: (inout RecordWriter, Value) -> Void) {

@@ -68,8 +68,16 @@ extension SQLiteRows {
 
     func putDocument(_ document: CachedDocument, replacing old: CachedDocument?) throws(StorageError) {
         try note(collectionOf: document.path)
+        var document = document
         var record = RecordWriter(capacity: 256)
         record.write(document)
+        if record.isTooDeep {
+            // Only a server has such a document. It is known here, and its contents are not.
+            document.state = .unknown
+            document.data = nil
+            record = RecordWriter()
+            record.write(document)
+        }
         let bytes = document.storedBytes
         try connection.statement(
             """
