@@ -39,7 +39,8 @@ public final class LiveQuery<Value: Sendable> {
 
     /// - Parameters:
     ///   - query: What to show: a typed collection, or a query over one.
-    ///   - pageSize: How many results to show at first, and how many more with each ``loadMore()``; `nil` shows all.
+    ///   - pageSize: How many results to show at first, and how many more with each ``loadMore()``; `nil` shows all. A limit of
+    ///     the query itself is never exceeded; with a limit to the last results, pages begin at the end.
     ///   - onMismatch: What happens to documents that do not fit the type. By default they are left out, and ``mismatches``
     ///     has the reasons, so one bad document does not empty a screen.
     public init(
@@ -97,7 +98,8 @@ public final class LiveQuery<Value: Sendable> {
     /// Call this when a row appears: near the end of the rows, the next page is loaded.
     public func appeared(_ row: Row) {
         guard let index = state.rows.lastIndex(where: { $0.id == row.id }) else { return }
-        if index >= state.rows.count - max(1, (pageSize ?? 0) / 4) { loadMore() }
+        let distance = isFromEnd ? index : state.rows.count - 1 - index
+        if distance < max(1, (pageSize ?? 0) / 4) { loadMore() }
     }
 
     /// Writes one field of a row; the edit shows up at once.
@@ -134,8 +136,7 @@ public final class LiveQuery<Value: Sendable> {
     }
 
     private func follow() {
-        // Requests one more than it shows, to know whether there are more.
-        let stream = (limit.map { query.limited(to: $0 + 1) } ?? query).stream(Following.options, onMismatch: mismatch)
+        let stream = page.stream(Following.options, onMismatch: mismatch)
         following = Following(
             Task { [weak self] in
                 do throws(StorageError) {
@@ -151,8 +152,21 @@ public final class LiveQuery<Value: Sendable> {
             })
     }
 
+    /// The query for the rows to show and one more, to know whether there are more; never more than the query itself asks for.
+    private var page: TypedQuery<Value> {
+        guard let limit else { return query }
+        return switch query.query.limit {
+        case .last(let all): query.limited(toLast: min(limit + 1, all))
+        case .first(let all): query.limited(to: min(limit + 1, all))
+        case nil: query.limited(to: limit + 1)
+        }
+    }
+
+    /// Whether pages begin at the end of the order, as in a chat.
+    private var isFromEnd: Bool { if case .last = query.query.limit { true } else { false } }
+
     private func take(_ snapshot: TypedSnapshot<Value>) {
-        let shown = limit.map { snapshot.rows.prefix($0) } ?? snapshot.rows[...]
+        let shown = limit.map { isFromEnd ? snapshot.rows.suffix($0) : snapshot.rows.prefix($0) } ?? snapshot.rows[...]
         // The stream's own changes cover all documents, including mismatches and the extra one after the page.
         let old = DocumentList(inOrder: state.rows.map(\.document))
         let new = DocumentList(inOrder: shown.map(\.document))

@@ -84,6 +84,29 @@ struct Todo: Codable, Sendable, Equatable {
         #expect(live.values.map(\.title) == (10..<30).map { "t\($0)" })
     }
 
+    @Test func `Pages end at the query's own limit`() async throws {
+        for number in 10..<30 { try await add("t\(number)") }
+        let live = LiveQuery(todos.ordered(by: \.title).limited(to: 10), pageSize: 8)
+        try await eventually("the first page") { live.rows.count == 8 && live.hasMore }
+        live.loadMore()
+        try await eventually("all that the query asks for") { live.rows.count == 10 && !live.hasMore }
+        let short = LiveQuery(todos.ordered(by: \.title).limited(to: 5), pageSize: 8)
+        try await eventually("fewer than a page") { short.rows.count == 5 && !short.hasMore }
+    }
+
+    @Test func `Pages of the last results begin at the end, and go back from there`() async throws {
+        for number in 10..<30 { try await add("t\(number)") }
+        let live = LiveQuery(todos.ordered(by: \.title).limited(toLast: 12), pageSize: 5)
+        try await eventually("the last page") { live.rows.count == 5 && live.hasMore }
+        #expect(live.values.map(\.title) == (25..<30).map { "t\($0)" })
+        live.appeared(live.rows[4])
+        live.appeared(live.rows[0])
+        try await eventually("two pages") { live.rows.count == 10 && live.hasMore }
+        live.loadMore()
+        try await eventually("all that the query asks for") { live.rows.count == 12 && !live.hasMore }
+        #expect(live.values.map(\.title) == (18..<30).map { "t\($0)" })
+    }
+
     @Test func `A page of which most does not fit is followed by the next one`() async throws {
         for number in 10..<20 { try await add("t\(number)") }
         for path in ["todos/t11", "todos/t12", "todos/t13"] as [StoragePath] {

@@ -54,6 +54,13 @@ public func withRequest<Value, Failure: Error>(
     return try result.get()
 }
 
+/// Belonging to the current task's request, to be handed to a task that goes on for its consumer.
+struct RequestMembership: Sendable {
+    private let scope = RequestScope.current
+
+    func run(_ body: () async -> Void) async { await RequestScope.$innermost.withValue(scope, operation: body) }
+}
+
 /// Exists while a request is being served.
 private final class RequestScope: Sendable {
     @TaskLocal static var innermost: RequestScope?

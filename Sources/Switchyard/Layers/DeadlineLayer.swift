@@ -43,6 +43,7 @@ struct DeadlineLayer: ClientLayer {
 /// Elements of another source, until the deadline of the request of the task that fetches them.
 private final class DeadlineSource<Element: Sendable, Failure: Error>: StreamSource {
     private let base: Mutex<(any StreamSource<Element, Failure>)?>
+    /// The error to end with, once.
     private let late: Failure
 
     init(_ base: any StreamSource<Element, Failure>, _ late: Failure) {
@@ -55,12 +56,18 @@ private final class DeadlineSource<Element: Sendable, Failure: Error>: StreamSou
     func next() async throws(Failure) -> Element? {
         guard let base = base.withLock({ $0 }) else { return nil }
         guard let deadline = RequestDeadline.current else { return try await base.next() }
+        // An element that was on its way at the deadline has been delivered, and its source was cancelled.
+        if deadline <= .now { throw leaving() }
         let (result, isLate) = await RequestDeadline.race(
             { () async throws(Failure) -> Element? in try await base.next() }, until: deadline)
         let element = try result.get()
         // Sources end this way when they are cancelled.
         guard element == nil, isLate, !Task.isCancelled else { return element }
-        self.base.withLock { $0 = nil }
-        throw late
+        throw leaving()
+    }
+
+    private func leaving() -> Failure {
+        base.withLock { $0 = nil }
+        return late
     }
 }

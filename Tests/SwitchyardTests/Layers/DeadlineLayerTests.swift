@@ -104,6 +104,53 @@ import Testing
         #expect(failure?.code == .networkError && (failure?.underlying as? StorageError)?.code == .deadlineExceeded)
     }
 
+    /// Yields without a pause, until it is cancelled.
+    private static func busy() -> SnapshotStream<Int, StorageError> {
+        SnapshotStream { continuation in
+            let task = Task.detached {
+                var number = 0
+                while !Task.isCancelled {
+                    number += 1
+                    continuation.yield(number)
+                    await Task.yield()
+                }
+                continuation.finish()
+            }
+            return { task.cancel() }
+        }
+    }
+
+    @Test func `A busy stream ends with an error at the deadline, every time`() async throws {
+        let call = ClientCall(service: .storage, provider: .mock, operation: "snapshots", isRepeatable: true)
+        for run in 1...60 {
+            let error = await #expect(throws: StorageError.self, "run \(run)") {
+                try await withRequest(deadline: .now + .milliseconds(5)) {
+                    for try await _ in DeadlineLayer().stream(call, Self.busy()) {}
+                }
+            }
+            #expect(error?.code == .deadlineExceeded)
+        }
+    }
+
+    @Test func `A stream keeps its request's deadline after a switch`() async throws {
+        let board = Switchboard<any StorageClient>(MockStorageClient(MockBackend()).layered(DeadlineLayer()))
+        let storage = Routed(board)
+        let seen = Noted<Bool>()
+        let follower = Task {
+            try await withRequest(deadline: .now + .seconds(1)) {
+                for try await snapshot in storage.snapshots(of: "a/1") { seen.note(snapshot.exists) }
+            }
+        }
+        try await eventually("the stream is open") { !seen.all.isEmpty }
+        let other = MockStorageClient(MockBackend())
+        try await other.setDocument("a/1", ["n": 1])
+        // By a task that serves no request.
+        await Task.detached { _ = board.replace(with: other.layered(DeadlineLayer())) }.value
+        try await eventually("the stream has moved over") { seen.all.last == true }
+        let error = await #expect(throws: StorageError.self) { try await follower.value }
+        #expect(error?.code == .deadlineExceeded)
+    }
+
     @Test func `A stream that is followed ends with the deadline, and its subscription with it`() async throws {
         let mock = MockStorageClient(MockBackend(), network: MockNetwork())
         let storage = mock.layered(DeadlineLayer())

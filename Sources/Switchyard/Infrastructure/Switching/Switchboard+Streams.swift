@@ -62,6 +62,8 @@ extension Switchboard {
         finish: @escaping @Sendable (Result<Void, Stream.Failure>) -> Void
     ) -> @Sendable () -> Void where Stream.Element: Sendable {
         let present = Mutex(Present())
+        // A switch is made by another task, whose request is another one.
+        let request = RequestMembership()
         let unfollow = follow { client, generation in
             present.withLock { present in
                 guard !present.isOver, generation > present.generation else { return }
@@ -73,14 +75,16 @@ extension Switchboard {
                         await before.value
                         moving()
                     }
-                    do throws(Stream.Failure) {
-                        for try await element in await open(client) {
-                            if Task.isCancelled { return }
-                            deliver(element)
+                    await request.run {
+                        do throws(Stream.Failure) {
+                            for try await element in await open(client) {
+                                if Task.isCancelled { return }
+                                deliver(element)
+                            }
+                            if !Task.isCancelled { finish(.success(())) }
+                        } catch {
+                            if !Task.isCancelled { finish(.failure(error)) }
                         }
-                        if !Task.isCancelled { finish(.success(())) }
-                    } catch {
-                        if !Task.isCancelled { finish(.failure(error)) }
                     }
                 }
             }
