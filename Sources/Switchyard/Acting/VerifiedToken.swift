@@ -14,8 +14,8 @@ public struct VerifiedToken: Sendable {
     /// When the user signed in, which may be long before the token was issued.
     public let signedInAt: Date?
     public var email: String?
-    /// Whether the issuer vouches for the address. Supabase's tokens do not say it: `false` there, unless the account was looked
-    /// up with `checksRevocation`.
+    /// Whether the issuer vouches for the address. Some issuers' tokens do not say it: then it is `false`, unless the account was
+    /// looked up with `checksRevocation`.
     public var isEmailVerified: Bool
     public var phoneNumber: String?
     public var isAnonymous: Bool
@@ -23,7 +23,7 @@ public struct VerifiedToken: Sendable {
     public var identity: IdentityProvider?
     /// The token's role, as used by database policies.
     public var role: String?
-    /// All claims of the token, including those above. Supabase's `user_metadata` is written by the user: decide nothing by it.
+    /// All claims of the token, including those above. Some may have been written by the user: decide nothing by those.
     public var claims: [String: DocumentValue] { readClaims() }
     /// A closure, because most requests read no claims.
     private let readClaims: @Sendable () -> [String: DocumentValue]
