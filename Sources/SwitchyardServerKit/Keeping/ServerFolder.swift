@@ -15,6 +15,9 @@ package final class ServerFolder<Failure: ServerStartError>: Sendable {
     package init(_ url: URL) throws(Failure) {
         self.url = url
         do {
+            // Only the folder itself is closed to others: a database's own user has to get through those above it.
+            try FileManager.default.createDirectory(
+                at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
             try FileManager.default.createDirectory(
                 at: url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         } catch {
