@@ -88,6 +88,20 @@ import Testing
         #expect(firebase.supabase == nil)
     }
 
+    @Test func `Pages that may use a local server are named as browsers name them`() throws {
+        let all = ["https://app.example.com", "http://10.0.2.2:8080"]
+        for name in ["firebase", "supabase", "all"] {
+            let command = try EmulatorCommand([name, "--origin", all.joined(separator: ",")])
+            if name != "supabase" { #expect(command.firebase?.origins == Set(all)) }
+            if name != "firebase" { #expect(command.supabase?.origins == Set(all)) }
+            #expect(try EmulatorCommand([name]).firebase?.origins ?? [] == [])
+            for wrong in ["*", "app.example.com", "https://app.example.com/path"] {
+                #expect(throws: UsageError.self) { try EmulatorCommand([name, "--origin", wrong]) }
+            }
+        }
+        #expect(HelpCommand.text.contains("--origin URL"))
+    }
+
     @Test func `Both local servers fit each other without any option, and take those of each`() throws {
         let both = try EmulatorCommand(["all"])
         #expect(both.firebase?.claims == ["role": "authenticated"] && both.firebase?.allowsEverything == false)

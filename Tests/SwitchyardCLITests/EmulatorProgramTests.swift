@@ -169,6 +169,38 @@ import Testing
             .post, url + "/rest/v1/rpc/switchyard_get", ["paths": ["users/ann"]], headers, by: transport)
     }
 
+    @Test(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"), .beside(forgedRun))
+    func `Of both local servers none takes a self-made token for the project itself`() async throws {
+        try await Self.forgedRun.value
+    }
+
+    private static let forgedRun: SideRun<Int, Void> = SideRun { try await EmulatorProgramTests().forged() }
+
+    private func forged() async throws {
+        let program = try RunningProgram(["emulator", "all"])
+        let variables = try await program.variables(with: "SUPABASE_URL")
+        let url = try #require(variables["SUPABASE_URL"])
+        let key = try #require(variables["SUPABASE_ANON_KEY"])
+        let now = Int64(Date().timeIntervalSince1970)
+        try await withTransport { transport in
+            for (role, status) in [("service_role", 401), ("postgres", 401), ("authenticated", 200)] {
+                let claims: JSONObject = [
+                    "iss": "https://securetoken.google.com/demo-switchyard", "aud": "demo-switchyard", "sub": "eve",
+                    "role": .string(role), "iat": .integer(now), "exp": .integer(now + 3600),
+                ]
+                let token =
+                    [["alg": "none", "typ": "JWT"], claims].map {
+                        Base64.encode(JSON.object($0).bytes(), alphabet: .url)
+                    }.joined(separator: ".") + "."
+                let answer = try await send(
+                    .post, url + "/rest/v1/rpc/switchyard_get", ["paths": ["users/ann"]],
+                    ["apikey": key, "Authorization": "Bearer \(token)"], by: transport)
+                #expect(answer.status == status, "\(role)")
+            }
+        }
+        #expect(try await program.end() == 0)
+    }
+
     @Test func `Nobody at the address to be trusted is said, with what to start`() async throws {
         let firebase = try LocalFirebase()
         let address = firebase.url.absoluteString

@@ -1,8 +1,10 @@
 import Foundation
 import Switchyard
 import SwitchyardBytes
+import SwitchyardProviderKit
 import SwitchyardTestSupport
 import SwitchyardWire
+import Synchronization
 import Testing
 
 @testable import SwitchyardSupabase
@@ -209,6 +211,32 @@ import Testing
         #expect(bed.body(4) == ["type": "recovery", "token_hash": "pkce_hash"])
         #expect(await bed.client.currentUser == nil)
         try bed.transport.verify()
+    }
+
+    @Test func `The session of a lost password is given back also if the call is cancelled on the way`() async throws {
+        let place = Mutex<Task<Void, any Error>?>(nil)
+        let sent = Mutex<[String]>([])
+        let transport = AnsweringTransport { request throws(TransportError) in
+            // Like any real transport, it sends nothing for a task that has been cancelled.
+            if Task.isCancelled { throw TransportError(.cancelled, "the call was cancelled") }
+            sent.withLock { $0.append(String(request.url.dropFirst(Bed.address.count))) }
+            if request.url.hasSuffix("/verify") { return .text(Bed.session()) }
+            guard request.url.hasSuffix("/user") else { return .text("", status: 204) }
+            place.withLock { $0 }?.cancel()
+            throw TransportError(.cancelled, "the call was cancelled")
+        }
+        let client = SupabaseAuthAdapter(
+            address: Bed.address, apiKey: "sb_publishable_key", transport: transport, store: MemorySessionStore(),
+            context: ModuleContext(), deletion: nil)
+        let started = Gate()
+        let task = Task<Void, any Error> {
+            await started.wait()
+            try await client.resetPassword(code: "pkce_hash", newPassword: "new")
+        }
+        place.withLock { $0 = task }
+        started.open()
+        await #expect(throws: AuthError.self) { try await task.value }
+        #expect(sent.withLock { $0 } == ["/verify", "/user", "/logout?scope=local"])
     }
 
     @Test func `A code by telephone signs in`() async throws {
