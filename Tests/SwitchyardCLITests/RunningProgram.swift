@@ -34,6 +34,8 @@ final class RunningProgram: Sendable {
 
     struct HasEnded: Error {}
 
+    var isRunning: Bool { process.withLock(\.isRunning) }
+
     /// As which the system knows it.
     let number: Int32
 
