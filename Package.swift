@@ -132,7 +132,8 @@ let package = Package(
         .target(
             name: "SwitchyardTestSupport",
             dependencies: [
-                "Switchyard", "SwitchyardBytes", "SwitchyardWire", "SwitchyardServerKit", "SwitchyardLocalSupabase",
+                "Switchyard", "SwitchyardBytes", "SwitchyardProviderKit", "SwitchyardWire", "SwitchyardServerKit",
+                "SwitchyardLocalSupabase",
             ],
             path: "Tests/SwitchyardTestSupport"),
         // Long runs that are done beside other tests.

@@ -30,6 +30,7 @@ public func SecItemUpdate(_ query: CFDictionary, _ attributes: CFDictionary) -> 
 public func SecItemAdd(_ attributes: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?) -> OSStatus {
     errSecItemNotFound
 }
+public func SecItemDelete(_ query: CFDictionary) -> OSStatus { errSecItemNotFound }
 
 public let kSecAttrKeyType: CFString = "type"
 public let kSecAttrKeyTypeRSA: CFString = "42"

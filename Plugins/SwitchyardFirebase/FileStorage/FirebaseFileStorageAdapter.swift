@@ -61,8 +61,9 @@ public final class FirebaseFileStorageAdapter: FileStorageClient {
         try desk.checkOpen()
         try path.checked()
         let content = try UploadContent(source)
-        let driver = FirebaseUploadDriver(try await service.bound(), to: path, options)
-        return try desk.upload(content, to: path, options, driver: driver)
+        let service = try await service.bound()
+        let driver = FirebaseUploadDriver(service, to: path, options)
+        return try desk.upload(content, to: path, options, of: service.owner, driver: driver)
     }
 
     public func interruptedUploads() async throws(FileStorageError) -> [InterruptedUpload] {

@@ -224,7 +224,13 @@ public final class MockAuthClient: AuthClient {
             if scope != .local || error.code != .unavailable { failure = error }
         }
         // The device first, so that the server's answers about the ending session have no effect.
-        if scope != .others, failure == nil { try await engine.end(end, session) }
+        if scope != .others, failure == nil {
+            do throws(AuthError) { try await engine.end(end, session) } catch {
+                // All the more reason to end the session on the server.
+                guard error.code == .localStore else { throw error }
+                failure = error
+            }
+        }
         if isReached, let token = session.tokens?.refresh { server.end(token.reveal(), scope) }
         if let failure { throw failure }
     }

@@ -16,7 +16,8 @@ extension MockFileStorageClient {
         if let most = capabilities.maximumFileSize, let total = content.length, total > most {
             throw FileStorageError(.tooLarge, "A file can have at most \(most) bytes.")
         }
-        return try desk.upload(content, to: path, options, driver: driver(to: path, options, of: try await owner()))
+        let owner = try await owner()
+        return try desk.upload(content, to: path, options, of: owner, driver: driver(to: path, options, of: owner))
     }
 
     public func interruptedUploads() async throws(FileStorageError) -> [InterruptedUpload] {

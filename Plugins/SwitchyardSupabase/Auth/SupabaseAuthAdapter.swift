@@ -111,7 +111,11 @@ public final class SupabaseAuthAdapter: AuthClient {
         switch scope {
         case .local:
             // Signing out locally needs no permission; the server is informed if possible.
-            try await engine.end(end, session)
+            do throws(AuthError) { try await engine.end(end, session) } catch {
+                // All the more if this device cannot forget the session.
+                if error.code == .localStore, let tokens = session?.tokens { await logOut(tokens) }
+                throw error
+            }
             if let tokens = session?.tokens { await logOut(tokens) }
         case .everywhere:
             guard let session else { return try await engine.end(end, nil) }

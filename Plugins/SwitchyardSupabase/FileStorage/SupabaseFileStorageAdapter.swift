@@ -60,8 +60,9 @@ public final class SupabaseFileStorageAdapter: FileStorageClient {
             throw .unsupported("uploads of unknown length", by: provider, instead: "Say how long it is.")
         }
         let content = try UploadContent(source)
-        let driver = SupabaseUploadDriver(try await service.bound(), to: path, options)
-        return try desk.upload(content, to: path, options, driver: driver)
+        let service = try await service.bound()
+        let driver = SupabaseUploadDriver(service, to: path, options)
+        return try desk.upload(content, to: path, options, of: service.owner, driver: driver)
     }
 
     public func interruptedUploads() async throws(FileStorageError) -> [InterruptedUpload] {

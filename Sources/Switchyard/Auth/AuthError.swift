@@ -57,6 +57,10 @@ extension AuthError {
     package static let otherAddress = AuthError(
         .invalidCredential, "The link was sent to another address. Sign in with that address.")
     package static let waiterCancelled = AuthError(.cancelled, "The call was cancelled.")
+    package static let sessionStays = AuthError(
+        .localStore,
+        "Signed out until the program ends: the session on this device can be neither replaced nor removed. Make its folder "
+            + "writable, then sign out again.", isRetryable: true)
     package static let sessionLocked = AuthError(
         .localStore, "The session cannot be read while the device is locked. Try again once it is unlocked.",
         isRetryable: true)

@@ -68,6 +68,24 @@ package enum POSIXFile {
         return info
     }
 
+    /// Writes over an existing file in place. Not atomic: after a crash it may be neither the old nor the new one.
+    package static func overwrite(_ path: String, with bytes: [UInt8]) throws(Failure) {
+        let descriptor = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW)
+        guard descriptor >= 0 else { throw Failure("writing over it", errno) }
+        defer { close(descriptor) }
+        if let code = write(bytes, to: descriptor) { throw Failure("writing over it", code) }
+        guard ftruncate(descriptor, off_t(bytes.count)) == 0, flush(descriptor) else {
+            throw Failure("writing over it", errno)
+        }
+    }
+
+    /// - Returns: Whether there is no such file any more.
+    package static func remove(_ path: String) -> Bool {
+        guard unlink(path) == 0 || errno == ENOENT || errno == ENOTDIR else { return false }
+        syncFolder(of: path)
+        return true
+    }
+
     /// Renames a file so that nothing is lost.
     ///
     /// - Returns: The new name, without the folder.

@@ -36,6 +36,9 @@ package struct SessionChange: Sendable, Hashable {
         }
     }
 
+    /// Whether it ends a session, so that the device must not keep it.
+    package var endsSession: Bool { if case .signOut = kind { true } else { false } }
+
     /// The replacement for `record`; `nil` if another change came first.
     package func applied(to record: SessionRecord) -> SessionRecord? {
         if case .begin(let session) = kind { return .session(session) }

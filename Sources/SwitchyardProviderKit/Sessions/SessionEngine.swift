@@ -26,6 +26,8 @@ package actor SessionEngine {
     private var waiters: [SessionMachine.Waiter: CheckedContinuation<Outcome, Never>] = [:]
     private var lastWaiter = 0
     private var isShutDown = false
+    /// Whether the last change left a session on the device that it was to end.
+    private var isUndoneByRestart = false
 
     /// - Parameters:
     ///   - now: The time of day, for token lifetimes.
@@ -117,12 +119,26 @@ package actor SessionEngine {
         guard case .kept = run(.updated(user, tokens, session: session.id)) else { throw .sessionChanged }
     }
 
-    /// - Throws: `.sessionChanged` if another session replaced `session`.
+    /// - Throws: `.sessionChanged` if another session replaced `session`; `.localStore` if the device cannot forget the
+    ///   session, after which everybody is signed out until the process ends, and another attempt is worth it.
     package func end(_ end: SignOut, _ session: AuthSession?) throws(AuthError) {
         look()
         try checkOpen()
-        run(.ended(end, session: session?.id))
+        if isUndoneByRestart, machine.session == nil {
+            apply(SessionChange(.signOut(end), in: nil))
+        } else {
+            run(.ended(end, session: session?.id))
+        }
         if machine.session != nil { throw .sessionChanged }
+        // The server refuses a deleted account anyway.
+        if isUndoneByRestart, end.reason == .byUser { throw .sessionStays }
+    }
+
+    private func apply(_ change: SessionChange) {
+        let outcome = store.apply(change)
+        mark = outcome.mark
+        isUndoneByRestart = outcome.isUndoneByRestart
+        if let notice = outcome.notice { tell(notice) }
     }
 
     /// The server told a call other than a refresh that it no longer accepts the tokens of `session`.
@@ -234,6 +250,7 @@ package actor SessionEngine {
             case .change(let change):
                 let outcome = store.apply(change)
                 mark = outcome.mark
+                isUndoneByRestart = outcome.isUndoneByRestart
                 if let notice = outcome.notice { tell(notice) }
                 result = outcome.result
                 run(.changed(change, outcome.result), call: &call)

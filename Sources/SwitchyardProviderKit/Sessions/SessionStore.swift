@@ -11,7 +11,7 @@ package protocol SessionStore: Sendable {
     /// Applies the change atomically across processes; see ``SessionChange``.
     ///
     /// If it cannot be saved, it applies until the process ends or another one changes the stored session, and the notice
-    /// says so.
+    /// says so. The end of a session is saved by whatever means there are.
     func apply(_ change: SessionChange) -> SessionStoreOutcome
 
     /// The right to refresh. Only one engine across all processes has it at a time.
@@ -31,11 +31,17 @@ package struct SessionStoreOutcome: Sendable, Hashable {
     /// The resulting version.
     package let mark: SessionStoreMark
     package let notice: String?
+    /// Whether the device still keeps the session that has just ended, because it can neither be replaced nor removed: the
+    /// next process would find it.
+    package let isUndoneByRestart: Bool
 
-    package init(_ result: SessionChangeResult, mark: SessionStoreMark, notice: String? = nil) {
+    package init(
+        _ result: SessionChangeResult, mark: SessionStoreMark, notice: String? = nil, isUndoneByRestart: Bool = false
+    ) {
         self.result = result
         self.mark = mark
         self.notice = notice
+        self.isUndoneByRestart = isUndoneByRestart
     }
 }
 

@@ -54,8 +54,10 @@ package final class TransferDesk: Sendable {
 
     // MARK: Uploads
 
+    /// - Parameter owner: The user who uploads, or ``UploadSession/nobody``.
     package func upload(
-        _ content: UploadContent, to path: FilePath, _ options: UploadOptions, driver: any UploadDriver
+        _ content: UploadContent, to path: FilePath, _ options: UploadOptions, of owner: AuthUser.ID,
+        driver: any UploadDriver
     ) throws(FileStorageError) -> FileTransfer<FileMetadata> {
         try path.checked()
         var note: UploadRun.Note?
@@ -68,7 +70,7 @@ package final class TransferDesk: Sendable {
             }
         }
         let usual = options.isAwaited && tries.patience == nil ? PatientCaller.usualPatience : nil
-        return try run(content, driver, note, policy.with(patience: options.patience ?? usual))
+        return try run(content, of: owner, driver, note, policy.with(patience: options.patience ?? usual))
     }
 
     /// Resumable uploads of `owner` that are not running now, oldest first.
@@ -99,25 +101,25 @@ package final class TransferDesk: Sendable {
         do throws(FileStorageError) {
             content = try UploadContent(resuming: record)
         } catch {
-            // A changed file will not change back.
+            // A changed file will not change back; a missing one may be put back.
             if error.code == .changed { records.remove(id) }
             throw error
         }
         let note = UploadRun.Note(
             id: id, path: FilePath(unchecked: record.path), options: record.options.uploadOptions, records: records,
             claim: claim, begunAt: record.begunAt)
-        return try run(content, driver(record), note, policy, resuming: record)
+        return try run(content, of: owner, driver(record), note, policy, resuming: record)
     }
 
     private func run(
-        _ content: UploadContent, _ driver: any UploadDriver, _ note: UploadRun.Note?, _ policy: TransferPolicy,
-        resuming record: UploadRecord? = nil
+        _ content: UploadContent, of owner: AuthUser.ID, _ driver: any UploadDriver, _ note: UploadRun.Note?,
+        _ policy: TransferPolicy, resuming record: UploadRecord? = nil
     ) throws(FileStorageError) -> FileTransfer<FileMetadata> {
         // The run's loop needs this lock to end, so the run is registered by then.
         let run = state.withLock { state -> UploadRun? in
             guard !state.isShutDown else { return nil }
             let run = UploadRun(
-                content, driver: driver, policy: policy, note: note, resuming: record, tries: tries
+                content, of: owner, driver: driver, policy: policy, note: note, resuming: record, tries: tries
             ) { [weak self] run in
                 self?.state.withLock { _ = $0.uploads.removeValue(forKey: ObjectIdentifier(run)) }
             }
@@ -210,11 +212,11 @@ package final class TransferDesk: Sendable {
         return reader
     }
 
-    /// Cancels the uploads of `owners`, and deletes their records.
+    /// Cancels the uploads of `owners`, with or without a record yet, and deletes their records.
     private func forget(_ owners: [AuthUser.ID]) {
         guard !owners.isEmpty else { return }
         let uploads = state.withLock { Array($0.uploads.values) }
-        for upload in uploads where upload.owner.map(owners.contains) == true { Task { await upload.cancel() } }
+        for upload in uploads where owners.contains(upload.owner) { Task { await upload.cancel() } }
         for record in records.all() where record.session.owner.map(owners.contains) == true {
             records.remove(record.id)
         }

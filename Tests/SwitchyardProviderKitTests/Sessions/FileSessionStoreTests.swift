@@ -220,6 +220,50 @@ import Testing
         #expect(folder.names.contains("session.unreadable-1"))
     }
 
+    /// A file whose name leaves no room for others beside it, so that it can be neither replaced nor renamed.
+    private static let longName = String(repeating: "s", count: 252)
+
+    @Test func `A sign-out that cannot replace the file outlasts a restart all the same`() throws {
+        _ = FileSessionStore(folder: folder.url).apply(begin(alice))
+        let file = folder.url.appendingPathComponent(Self.longName)
+        try FileManager.default.moveItem(at: folder.file, to: file)
+        let store = FileSessionStore(folder: folder.url, name: Self.longName)
+        #expect(store.read() == .found(.session(alice)))
+        let renewed = store.apply(SessionChange(.renew(SessionSamples.tokens("x"), nil, revision: 7), in: "a"))
+        #expect(renewed.notice != nil, "nothing can be stored beside it")
+        let end = SignOut(.byUser, wipesLocalData: true)
+        let outcome = store.apply(SessionChange(.signOut(end), in: "a"))
+        #expect(outcome.result == .kept(.signedOut(end)) && !outcome.isUndoneByRestart)
+        #expect(store.read() == .found(.signedOut(end)))
+        #expect(FileSessionStore(folder: folder.url, name: Self.longName).read() == .found(.signedOut(end)))
+    }
+
+    @Test func `A sign-out does not wait for ever for a process that holds the lock`() throws {
+        let store = FileSessionStore(folder: folder.url)
+        _ = store.apply(begin(alice))
+        let stuck = try FileLock(folder.file.path + ".lock")
+        let outcome = store.apply(SessionChange(.signOut(SignOut(.byUser)), in: "a"))
+        #expect(outcome.result == .kept(.signedOut(SignOut(.byUser))) && outcome.notice == nil)
+        stuck.release()
+        #expect(FileSessionStore(folder: folder.url).read() == .found(.signedOut(SignOut(.byUser))))
+    }
+
+    @Test func `A session that can be neither replaced nor removed is told to be back after a restart`() throws {
+        _ = FileSessionStore(folder: folder.url).apply(begin(alice))
+        let file = folder.url.appendingPathComponent(Self.longName)
+        try FileManager.default.moveItem(at: folder.file, to: file)
+        let store = FileSessionStore(folder: folder.url, name: Self.longName)
+        _ = store.read()
+        try FileManager.default.removeItem(at: file)
+        try FileManager.default.createDirectory(
+            at: file.appendingPathComponent("inside"), withIntermediateDirectories: true)
+        let outcome = store.apply(SessionChange(.signOut(SignOut(.byUser)), in: "a"))
+        #expect(outcome.result == .kept(.signedOut(SignOut(.byUser))))
+        #expect(outcome.isUndoneByRestart && outcome.notice != nil)
+        try FileManager.default.removeItem(at: file)
+        #expect(!store.apply(SessionChange(.signOut(SignOut(.byUser)), in: nil)).isUndoneByRestart)
+    }
+
     @Test func `What another process wrote counts more than what could not be written`() throws {
         let place = folder.url
         try Data().write(to: place)

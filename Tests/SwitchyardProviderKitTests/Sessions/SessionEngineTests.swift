@@ -69,6 +69,25 @@ import Testing
             AuthUser(id: user), tokens: SessionSamples.tokens("\(user)-1", at: time.value), attempt: attempt)
     }
 
+    @Test func `A sign-out that the device cannot keep is told, and may be tried again`() async throws {
+        let store = StuckSessionStore()
+        let engine = engine(store)
+        try await signIn(engine)
+        store.isStuck = true
+        for _ in 1...2 {
+            let error = await #expect(throws: AuthError.self) {
+                try await engine.end(SignOut(.byUser), engine.session)
+            }
+            #expect(error?.code == .localStore && error?.isRetryable == true)
+            #expect(await engine.state == .signedOut(SignOut(.byUser)), "nobody is signed in here")
+        }
+        store.isStuck = false
+        try await engine.end(SignOut(.byUser), engine.session)
+        store.isStuck = true
+        try await engine.end(SignOut(.byUser), engine.session)
+        await engine.shutDown()
+    }
+
     @Test func `New tokens are stored although the client was shut down, unless somebody else signed in`() async throws
     {
         let folder = SessionFolder()

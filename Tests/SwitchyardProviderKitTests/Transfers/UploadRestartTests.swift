@@ -1,11 +1,12 @@
 import Foundation
 import Switchyard
+import SwitchyardMock
 import SwitchyardProviderKit
 import SwitchyardTestSupport
 import Testing
 
 /// What outlasts the process.
-@Suite struct UploadRestartTests {
+@Suite(.timeLimit(.minutes(1))) struct UploadRestartTests {
     /// The parts are 10, 20 and 40 bytes: the third hangs with 30 confirmed.
     private func hangThirdPart(_ bench: TransferBench) { bench.server.fail("send", .none, .none, .hang) }
 
@@ -136,6 +137,112 @@ import Testing
             }
             #expect(error?.code == .notFound)
         }
+    }
+
+    @Test func `An ID that leads out of the folder touches nothing there`() async throws {
+        let bench = try TransferBench()
+        defer { bench.remove() }
+        try FileManager.default.createDirectory(at: bench.uploads, withIntermediateDirectories: true)
+        let victims = ["victim", "victim.lock", "victim.upload"].map { bench.folder.appendingPathComponent($0) }
+        for victim in victims { try Data("mine".utf8).write(to: victim) }
+        for id in ["../victim", "../../\(bench.folder.lastPathComponent)/victim", bench.folder.path + "/victim"] {
+            let error = #expect(throws: FileStorageError.self) {
+                try bench.desk.resume(id, of: "") { _ in bench.server }
+            }
+            #expect(error?.code == .notFound)
+        }
+        for victim in victims { #expect(try Data(contentsOf: victim) == Data("mine".utf8)) }
+    }
+
+    @Test func `A file that is missing has not changed, and its upload goes on once it is back`() async throws {
+        let bench = try TransferBench()
+        defer { bench.remove() }
+        let contents = TransferBench.bytes(100)
+        hangThirdPart(bench)
+        let file = try await interrupted(bench, contents)
+        let desk = bench.restarted()
+        let id = try #require(try desk.interruptedUploads(of: "").first).id
+        let away = bench.folder.appendingPathComponent("away")
+        try FileManager.default.moveItem(at: file, to: away)
+        let error = #expect(throws: FileStorageError.self) { try desk.resume(id, of: "") { _ in bench.server } }
+        #expect(error?.code == .localFile)
+        #expect(try desk.interruptedUploads(of: "").map(\.id) == [id])
+        try FileManager.default.moveItem(at: away, to: file)
+        _ = try await desk.resume(id, of: "") { _ in bench.server }.result()
+        #expect(bench.server.contents == contents)
+    }
+
+    @Test func `A file that goes missing during the upload leaves the record`() async throws {
+        let bench = try TransferBench()
+        defer { bench.remove() }
+        bench.server.fail("send", .none, .hang)
+        let file = try bench.file(TransferBench.bytes(100))
+        let transfer = try bench.upload(.file(file))
+        try await eventually("the second part is under way") { bench.server.calls.count == 3 }
+        try FileManager.default.moveItem(at: file, to: bench.folder.appendingPathComponent("away"))
+        await transfer.pause()
+        await transfer.resume()
+        let error = await #expect(throws: FileStorageError.self) { try await transfer.result() }
+        #expect(error?.code == .localFile)
+        #expect(try bench.desk.interruptedUploads(of: "").count == 1)
+        #expect(!bench.server.calls.contains("abandon"))
+    }
+
+    @Test(arguments: [true, false])
+    func `An update that moves everything the app keeps interrupts no upload`(_ areApart: Bool) async throws {
+        let (server, clock) = (MemoryFileServer(), ManualClock())
+        let root = ScratchSpace.url.appendingPathComponent("app-\(UUID().uuidString)", isDirectory: true)
+        defer { try? FileManager.default.removeItem(at: root) }
+        func desk(_ app: String) -> TransferDesk {
+            let home = root.appendingPathComponent(app, isDirectory: true)
+            let uploads = (areApart ? root : home).appendingPathComponent("Library/uploads", isDirectory: true)
+            return TransferDesk(
+                TransferPolicy(firstPart: 10, largestPart: 80, wholeLimit: 0),
+                records: UploadRecords(folder: uploads, home: areApart ? home : URL(fileURLWithPath: "/nowhere")),
+                tries: PatientCaller(clock: clock), now: { Timestamp(clampingSeconds: 0, nanoseconds: 0) })
+        }
+        let film = root.appendingPathComponent("before/Documents/film.bin")
+        try FileManager.default.createDirectory(
+            at: film.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try Data(TransferBench.bytes(100)).write(to: film)
+        server.fail("send", .none, .hang)
+        let before = desk("before")
+        let transfer = try before.upload(
+            UploadContent(.file(film)), to: server.path, UploadOptions(), of: "", driver: server)
+        try await eventually("the second part is under way") { server.calls.count == 3 }
+        await before.shutDown()
+        _ = await #expect(throws: FileStorageError.self) { try await transfer.result() }
+        try FileManager.default.moveItem(
+            at: root.appendingPathComponent("before"), to: root.appendingPathComponent("after"))
+        let after = desk("after")
+        let upload = try #require(try after.interruptedUploads(of: "").first)
+        #expect(upload.file.path.hasSuffix("/after/Documents/film.bin"))
+        _ = try await after.resume(upload.id, of: "") { _ in server }.result()
+        #expect(server.contents == TransferBench.bytes(100))
+    }
+
+    @Test func `A wipe ends uploads of its user that have no record yet`() async throws {
+        let bench = try TransferBench()
+        defer { bench.remove() }
+        let auth = MockAuthClient()
+        let alice = try await auth.signUp(email: "alice@example.com", password: "secret").get().id
+        let desk = TransferDesk(
+            TransferPolicy(firstPart: 10, largestPart: 80, wholeLimit: 0),
+            records: UploadRecords(folder: bench.uploads), tries: PatientCaller(clock: bench.clock),
+            now: { Timestamp(clampingSeconds: 0, nanoseconds: 0) }, following: auth)
+        try await eventually("the desk follows the session") { auth.listenerCount == 1 }
+        bench.server.fail("begin", .hang, .hang)
+        let files = try ["alice", "bob"].map { try bench.file(TransferBench.bytes(100), name: $0) }
+        let alices = try bench.upload(.file(files[0]), on: desk, of: alice)
+        let bobs = try bench.upload(.file(files[1]), on: desk, of: "bob")
+        try await eventually("both sessions are asked for") { bench.server.calls.count == 2 }
+        try await auth.signOut(.local, wipesLocalData: true)
+        let error = await #expect(throws: FileStorageError.self) { try await alices.result() }
+        #expect(error?.code == .cancelled)
+        await desk.shutDown()
+        let theirs = await #expect(throws: FileStorageError.self) { try await bobs.result() }
+        #expect(theirs?.code == .shutDown, "it went on until then")
+        await auth.shutDown()
     }
 
     @Test func `Without a folder nothing is noted down, and everything else works`() async throws {

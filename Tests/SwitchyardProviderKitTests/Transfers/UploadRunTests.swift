@@ -42,8 +42,11 @@ struct TransferBench {
         return file
     }
 
-    func upload(_ source: UploadSource, on desk: TransferDesk? = nil) throws -> FileTransfer<FileMetadata> {
-        try (desk ?? self.desk).upload(UploadContent(source), to: server.path, UploadOptions(), driver: server)
+    func upload(
+        _ source: UploadSource, on desk: TransferDesk? = nil, of owner: String = UploadSession.nobody
+    ) throws -> FileTransfer<FileMetadata> {
+        try (desk ?? self.desk).upload(
+            UploadContent(source), to: server.path, UploadOptions(), of: owner, driver: server)
     }
 
     static func bytes(_ count: Int) -> [UInt8] { (0..<count).map { UInt8(truncatingIfNeeded: $0 * 31 + $0 / 7) } }
@@ -285,7 +288,7 @@ struct TransferBench {
         options.isAwaited = isAwaited
         let start = bench.clock.now
         let transfer = try bench.desk.upload(
-            UploadContent(.data(Data("x".utf8))), to: bench.server.path, options, driver: bench.server)
+            UploadContent(.data(Data("x".utf8))), to: bench.server.path, options, of: "", driver: bench.server)
         let error = await #expect(throws: FileStorageError.self) {
             try await bench.letTimePass(by: .seconds(1)) { try await transfer.result() }
         }

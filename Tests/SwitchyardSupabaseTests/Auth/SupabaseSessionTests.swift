@@ -258,6 +258,18 @@ import Testing
         try bed.transport.verify()
     }
 
+    @Test func `A session that the device cannot forget is ended on the server, and the caller told`() async throws {
+        let store = StuckSessionStore()
+        let bed = Bed(
+            Bed.on(.post, password, Bed.session()), .on(.post, Bed.address + "/logout?scope=local", .status(204)),
+            store: store)
+        try await bed.client.signIn(email: "alice@example.com", password: "secret")
+        store.isStuck = true
+        #expect(await bed.code { () async throws(AuthError) in try await bed.client.signOut() } == .localStore)
+        #expect(await !bed.client.state.isSignedIn)
+        try bed.transport.verify()
+    }
+
     @Test func `Leaving everywhere needs the server, and what is over already is no error`() async throws {
         let path = "/logout?scope=global"
         let bed = try await Bed.signedIn(

@@ -79,7 +79,8 @@ package final class FileSessionStore: SessionStore {
                 return SessionStoreOutcome(.overtaken(base.record), mark: base.mark)
             }
             do throws(POSIXFile.Failure) {
-                guard lock != nil else { throw POSIXFile.Failure("another process holds it") }
+                // A process that never gives the lock back keeps nobody signed in.
+                guard lock != nil || change.endsSession else { throw POSIXFile.Failure("another process holds it") }
                 if base.isForeign {
                     // It may be a newer session, or the end of this one: only a user's request may replace it.
                     guard change.isPersonal else { throw POSIXFile.Failure("what is kept cannot be read") }
@@ -91,11 +92,35 @@ package final class FileSessionStore: SessionStore {
                 if case .signedOut(let end) = wanted, end.wipesLocalData { removeSetAside() }
                 return SessionStoreOutcome(.kept(wanted), mark: written)
             } catch {
+                if change.endsSession, !base.isForeign { return end(wanted, &last, error) }
                 last = Last(record: wanted, mark: base.mark, isUnsaved: true)
                 return SessionStoreOutcome(
                     .kept(wanted), mark: base.mark,
-                    notice: "The session cannot be stored on this device and ends with the process: \(error).")
+                    notice: "The session cannot be stored on this device and ends with the process: \(error).",
+                    isUndoneByRestart: change.endsSession && change.isPersonal && mark != SessionStoreMark())
             }
+        }
+    }
+
+    /// Ends the session although its file cannot be replaced, as on a full disk: by writing over it or removing it.
+    private func end(
+        _ wanted: SessionRecord, _ last: inout Last?, _ reason: POSIXFile.Failure
+    ) -> SessionStoreOutcome {
+        if case .signedOut(let end) = wanted, end.wipesLocalData { removeSetAside() }
+        do throws(POSIXFile.Failure) {
+            try POSIXFile.overwrite(path, with: SessionFile.encode(wanted))
+            last = Last(record: wanted, mark: mark)
+            return SessionStoreOutcome(.kept(wanted), mark: mark)
+        } catch {
+            let isGone = POSIXFile.remove(path)
+            last = Last(record: wanted, mark: mark, isUnsaved: true)
+            return SessionStoreOutcome(
+                .kept(wanted), mark: mark,
+                notice: isGone
+                    ? "The sign-out cannot be stored on this device, and no session is left there: \(reason)."
+                    : "The session on this device can be neither replaced nor removed, so a restart brings it back: "
+                        + "\(reason).",
+                isUndoneByRestart: !isGone)
         }
     }
 

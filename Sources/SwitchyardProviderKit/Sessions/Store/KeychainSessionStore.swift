@@ -42,10 +42,12 @@
                 state.changes += 1
                 state.unsaved = status == errSecSuccess ? nil : wanted
                 state.last = wanted
+                let isKept = status != errSecSuccess && change.endsSession && !remove()
                 return SessionStoreOutcome(
                     .kept(wanted), mark: SessionStoreMark(state.changes),
                     notice: status == errSecSuccess
-                        ? nil : "The session cannot be stored in the keychain and ends with the process (\(status)).")
+                        ? nil : "The session cannot be stored in the keychain and ends with the process (\(status)).",
+                    isUndoneByRestart: isKept)
             }
         }
 
@@ -78,6 +80,11 @@
             case .newer: .unreadable("The stored session was written by a newer version of this software.")
             case .damaged: .found(.none, notice: "The stored session was damaged. It is replaced at the next sign-in.")
             }
+        }
+
+        /// - Returns: Whether the keychain has no session any more.
+        private func remove() -> Bool {
+            [errSecSuccess, errSecItemNotFound].contains(SecItemDelete(query as CFDictionary))
         }
 
         private func write(_ bytes: [UInt8]) -> OSStatus {

@@ -31,12 +31,26 @@ package struct SourceFile: Sendable, Hashable, Codable {
         self.identity = identity
     }
 
-    /// - Throws: `.changed` if the file has changed.
+    init(path: String, identity: Identity) {
+        self.path = path
+        self.identity = identity
+    }
+
+    /// - Throws: `.changed` if the file has changed, `.localFile` if it is not there.
     package func check() throws(FileStorageError) {
-        guard Self.identity(of: path) == identity else {
+        guard let present = Self.identity(of: path) else {
+            throw FileStorageError(
+                .localFile,
+                "The file to upload is missing: it was moved or deleted, or its disk is not there. Put it back and resume "
+                    + "the upload.")
+        }
+        guard present == identity else {
             throw FileStorageError(.changed, "The file has changed since the upload began.")
         }
     }
+
+    var isUnchanged: Bool { Self.identity(of: path) == identity }
+    var isMissing: Bool { Self.identity(of: path) == nil }
 
     private static func identity(of path: String) -> Identity? {
         var info = stat()

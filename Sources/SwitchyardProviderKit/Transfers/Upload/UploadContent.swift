@@ -57,7 +57,7 @@ package final class UploadContent: Sendable {
 
     /// The rest of a file whose beginning is on the server.
     ///
-    /// - Throws: `.changed` if the file has changed.
+    /// - Throws: `.changed` if the file has changed, `.localFile` if it is not there.
     package init(resuming record: UploadRecord) throws(FileStorageError) {
         try record.source.check()
         (kind, length) = (.file(record.source), record.source.identity.size)
@@ -73,7 +73,7 @@ package final class UploadContent: Sendable {
 
     /// Prepares up to `count` bytes from `offset`, fewer only at the end.
     ///
-    /// - Throws: `.changed` if the file was modified, `.localFile` if the source of the bytes fails.
+    /// - Throws: `.changed` if the file was modified, `.localFile` if it is missing or the source of the bytes fails.
     func prepare(_ offset: Int64, _ count: Int64) async throws(FileStorageError) -> (count: Int64, isEnd: Bool) {
         switch kind {
         case .data(let data): return Self.bounds(offset, count, Int64(data.count))

@@ -244,7 +244,9 @@ package struct UploadMachine: Sendable {
         guard step != .none else { return [] }
         let failedStep = step
         step = .none
-        if failedStep == .preparing || error.code == .checksumMismatch { return refuse(error) }
+        if error.code == .checksumMismatch { return refuse(error) }
+        // A missing file may come back; one that was changed will not change back.
+        if failedStep == .preparing { return error.code == .localFile ? leave(error) : refuse(error) }
         if error.code == .uploadExpired { return expired(error) }
         guard error.isRetryable else {
             return Self.refusals.contains(error.code) ? refuse(error) : leave(error)

@@ -5,7 +5,9 @@ package import Switchyard
 package struct UploadRecord: Sendable, Codable, Identifiable {
     package let id: String
     package let path: String
-    package let source: SourceFile
+    package var source: SourceFile
+    /// Where else the source may be; set when the record is saved.
+    var places: SourcePlaces?
     package let begunAt: Int64
     package let session: UploadSession
     /// The offset that the server has confirmed.
@@ -33,6 +35,20 @@ package struct UploadRecord: Sendable, Codable, Identifiable {
                 contentType: contentType, cacheControl: cacheControl, custom: custom,
                 replacesExisting: replacesExisting)
         }
+    }
+
+    package init(
+        id: String, path: String, source: SourceFile, begunAt: Int64, session: UploadSession, offset: Int64,
+        crc32c: UInt32, options: Options
+    ) {
+        self.id = id
+        self.path = path
+        self.source = source
+        self.begunAt = begunAt
+        self.session = session
+        self.offset = offset
+        self.crc32c = crc32c
+        self.options = options
     }
 
     var interrupted: InterruptedUpload {

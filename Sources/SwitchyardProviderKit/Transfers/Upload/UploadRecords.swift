@@ -30,19 +30,24 @@ package final class UploadRecords: Sendable {
     }
 
     private let folder: URL?
+    private let home: URL
     private let memory = Mutex(Memory())
     /// Whether uploads are recorded at all.
     package let isKept: Bool
 
-    /// - Parameter folder: Created when first needed; `nil` to record nothing.
-    package init(folder: URL?) {
+    /// - Parameters:
+    ///   - folder: Created when first needed; `nil` to record nothing.
+    ///   - home: The user's folder, on some systems the app's. It may be another one after an update of the app.
+    package init(folder: URL?, home: URL = URL(fileURLWithPath: NSHomeDirectory(), isDirectory: true)) {
         self.folder = folder
+        self.home = home
         isKept = folder != nil
     }
 
     /// In memory, shared by all clients made with it.
     package init() {
         folder = nil
+        home = URL(fileURLWithPath: NSHomeDirectory(), isDirectory: true)
         isKept = true
     }
 
@@ -70,6 +75,8 @@ package final class UploadRecords: Sendable {
         guard let folder else { return memory.withLock { $0.records[record.id] = record } }
         do {
             try Self.makeFolder(folder)
+            var record = record
+            record.places = SourcePlaces(of: record.source.path, home: home, records: folder)
             let bytes = try [UInt8](JSONEncoder().encode(record))
             try POSIXFile.replace(file(record.id, in: folder).path, with: bytes, outlastsPowerCut: false)
         } catch {
@@ -78,12 +85,15 @@ package final class UploadRecords: Sendable {
     }
 
     func remove(_ id: String) {
+        guard Self.isName(id) else { return }
         guard let folder else { return memory.withLock { _ = $0.records.removeValue(forKey: id) } }
         unlink(file(id, in: folder).path)
     }
 
-    /// - Returns: `nil` while the upload is running elsewhere, in this process or another.
+    /// - Returns: `nil` while the upload is running elsewhere, in this process or another, and for an ID that no upload has.
     func claim(_ id: String) -> Claim? {
+        // Callers may pass on any text, and the name of a file is made of it.
+        guard Self.isName(id) else { return nil }
         guard let folder else {
             guard memory.withLock({ $0.claimed.insert(id).inserted }) else { return nil }
             return Claim { [weak self] in self?.memory.withLock { _ = $0.claimed.remove(id) } }
@@ -107,7 +117,12 @@ package final class UploadRecords: Sendable {
     private func read(_ id: String, in folder: URL) -> UploadRecord? {
         let file = file(id, in: folder)
         guard let data = try? Data(contentsOf: file) else { return nil }
-        if let record = try? JSONDecoder().decode(UploadRecord.self, from: data), record.id == id { return record }
+        if var record = try? JSONDecoder().decode(UploadRecord.self, from: data), record.id == id {
+            if let places = record.places {
+                record.source = places.found(record.source, home: home, records: folder)
+            }
+            return record
+        }
         rename(file.path, file.path + ".damaged")
         return nil
     }

@@ -32,16 +32,17 @@ final class UploadRun: FileTransferControls {
     private let news: AsyncStream<News>
     private let post: AsyncStream<News>.Continuation
     private let status: TransferStatus
-    /// The user of the recorded session, if any.
-    private let noted = Mutex<String?>(nil)
+    /// The user who began it, or ``UploadSession/nobody``.
+    let owner: AuthUser.ID
 
     /// - Parameter resuming: The record of an earlier run.
     init(
-        _ content: UploadContent, driver: any UploadDriver, policy: TransferPolicy, note: Note?,
+        _ content: UploadContent, of owner: AuthUser.ID, driver: any UploadDriver, policy: TransferPolicy, note: Note?,
         resuming record: UploadRecord? = nil, tries: PatientCaller,
         ended: @escaping @Sendable (UploadRun) -> Void
     ) {
         self.content = content
+        self.owner = owner
         self.driver = driver
         self.policy = policy
         self.note = note
@@ -54,8 +55,6 @@ final class UploadRun: FileTransferControls {
             ended(self)
         }
     }
-
-    var owner: AuthUser.ID? { noted.withLock { $0 } }
 
     // MARK: The owner's side
 
@@ -208,7 +207,6 @@ final class UploadRun: FileTransferControls {
     }
 
     private func keep(_ session: UploadSession, _ offset: Int64) {
-        if note != nil { noted.withLock { $0 = session.owner } }
         guard let note, let source = content.file, let sum = try? content.sum(upTo: offset).crc32c else { return }
         // An upload that cannot be recorded still continues in this process.
         try? note.records.save(
