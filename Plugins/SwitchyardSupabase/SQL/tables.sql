@@ -10,7 +10,12 @@ begin
   -- A Supabase project has these; a bare database gets them, without a right to log in.
   foreach wanted in array array['anon', 'authenticated', 'service_role'] loop
     if not exists (select from pg_roles where rolname = wanted) then
-      execute format('create role %I nologin%s', wanted, case wanted when 'service_role' then ' bypassrls' else '' end);
+      begin
+        execute format('create role %I nologin%s', wanted, case wanted when 'service_role' then ' bypassrls' else '' end);
+      exception when duplicate_object or unique_violation then
+        -- Roles belong to the whole server: an installation in another database was faster.
+        null;
+      end;
     end if;
   end loop;
 end $$;
