@@ -6,7 +6,7 @@ package import SwitchyardServerKit
 public struct LocalFirebaseOptions: Sendable {
     /// The project that it serves; the name goes into every token.
     public var project = "demo-switchyard"
-    /// 0 picks a free one.
+    /// 0 picks a free one; with a ``folder``, the one of the last time if it is still free.
     public var port: UInt16 = 0
     /// Whether everyone may read and write everything. Otherwise the access rules in <doc:LocalFirebaseRules> apply.
     public var allowsEverything = false

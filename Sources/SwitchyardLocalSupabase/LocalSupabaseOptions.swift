@@ -9,14 +9,14 @@ public struct LocalSupabaseOptions: Sendable {
         /// Its own, which stops with it.
         case own
         /// An existing one on this machine that accepts `user`, who owns everything there, and `authenticator` without a
-        /// password. Everything a project needs is added to it.
+        /// password. Everything a project needs is added to it. The database of a real project is refused.
         case given(port: UInt16, user: String = "postgres", name: String = "postgres")
     }
 
-    /// 0 picks a free one.
+    /// 0 picks a free one; with a ``folder``, the one of the last time if it is still free.
     public var port: UInt16 = 0
-    /// The folder for the database, files and the project's secret, so that they outlive the process; `nil` keeps them only
-    /// as long as the process. Use one folder per local Supabase.
+    /// The folder for the database, files and the project's secret and keys, so that they outlive the process; `nil` keeps them
+    /// only as long as the process. Use one folder per local Supabase.
     public var folder: URL?
     public var database = Database.own
     /// SQL that runs at each start after everything else is set up, such as an app's own functions. It must be safe to run

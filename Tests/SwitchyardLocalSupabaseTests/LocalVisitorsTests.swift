@@ -153,6 +153,8 @@ struct LocalVisitorsTests {
                     .post, "/storage/v1/object/sign/b", ["expiresIn": seconds, "paths": ["a"]], as: service)
                 #expect(many.status == status, "\(seconds)")
             }
+            let zero = try await bed.send(.post, "/storage/v1/object/list/b", ["prefix": "a\u{0}"], as: service)
+            #expect(zero.status == 400 && zero.json["statusCode"] == "400", "\(zero.json)")
             let listed = try await bed.send(
                 .post, "/storage/v1/object/list/b", ["prefix": "", "limit": "1", "offset": "0"], as: service)
             #expect(listed.json.array?.count == 1)

@@ -41,6 +41,8 @@ struct SupabaseStorageFailure: Error, Sendable {
         case "42501": self = .accessDenied("new row violates row-level security policy")
         case "23505": self = .keyAlreadyExists
         case "23503": self = .noSuchBucket
+        // A zero byte, which the database cannot store as text.
+        case "22021", "22P05": self = .invalidRequest("The request contains U+0000 or text that is not UTF-8")
         case "57014": self.init(544, "DatabaseTimeout", "The connection to the database timed out")
         case "25006": self.init(503, "DatabaseReadOnly", "The database is read-only")
         // The database is restarting, or full.

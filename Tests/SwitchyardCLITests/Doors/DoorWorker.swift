@@ -138,10 +138,6 @@ final class DoorWorker: @unchecked Sendable {
             return
         }
         sent.withLock { $0.answers[answer.status, default: 0] += 1 }
-        if answer.status == 500 {
-            print(
-                String(decoding: answer.body.prefix(300), as: UTF8.self))
-        }
         learn(answer)
         if !answer.isComplete || answer.fields["connection"] == "close" || random.chance(5) { self.line = nil }
     }

@@ -83,7 +83,7 @@ import Testing
             let ours = open("/dev/null", O_RDONLY)
             defer { close(ours) }
             let server = try ServerProcess(
-                ["/bin/sh", "-c", "echo $SWITCHYARD_TEST; ls /proc/$$/fd; grep SigBlk /proc/$$/status"],
+                ["/bin/sh", "-c", "echo $SWITCHYARD_TEST; ls /proc/$$/fd; grep SigBlk /proc/self/status"],
                 environment: ["SWITCHYARD_TEST": "ours and theirs"], logFile: log.path)
             try await eventually("the server has ended") { server.hasEnded }
             let lines = server.logTail.split(separator: "\n")
