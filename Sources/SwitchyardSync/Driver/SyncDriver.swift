@@ -154,13 +154,26 @@ public struct FetchedDocuments: Sendable {
     public var readTime: Timestamp
     /// When missing documents were deleted, if the server reports it; others are missing as of ``readTime``.
     public var deletionTimes: [StoragePath: Timestamp]
+    /// How many results the server counted towards the query's limit: more than there are ``documents`` if some of them
+    /// cannot be documents, such as rows with impossible names. Pages and scans go on as long as it reaches the limit.
+    public var rowCount: Int
 
+    /// - Parameter rowCount: By default, as many as there are documents.
     public init(
-        documents: [DocumentSnapshot], readTime: Timestamp, deletionTimes: [StoragePath: Timestamp] = [:]
+        documents: [DocumentSnapshot], readTime: Timestamp, deletionTimes: [StoragePath: Timestamp] = [:],
+        rowCount: Int? = nil
     ) {
         self.documents = documents
         self.readTime = readTime
         self.deletionTimes = deletionTimes
+        self.rowCount = rowCount ?? documents.count
+    }
+
+    /// The document behind which more results may follow, as the server sees it: the last one, if the limit has cut off the
+    /// rest.
+    func cut(by query: Query) -> QueryCut? {
+        guard case .first(let count)? = query.limit, rowCount >= count else { return nil }
+        return QueryCut(behind: documents.last)
     }
 }
 

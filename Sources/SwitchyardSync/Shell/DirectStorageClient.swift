@@ -84,7 +84,7 @@ public final class DirectStorageClient: StorageClient {
         let asked = QueryShape.live(query)
         let found = try await patiently { [driver] () throws(StorageError) in try await driver.results(of: asked) }
         let results = QueryEvaluator(query).results(among: found.documents)
-        return QuerySnapshot(query: query, documents: results.projected(for: query))
+        return QuerySnapshot(query: query, documents: results.projected(for: query), cut: found.cut(by: asked))
     }
 
     public func aggregate(

@@ -36,7 +36,7 @@ extension SyncedStorageClient {
             query: query, documents: results.projected(for: query),
             metadata: SnapshotMetadata(
                 isFromCache: answer.isFromCache, hasPendingWrites: results.contains { $0.metadata.hasPendingWrites },
-                serverError: answer.reason))
+                serverError: answer.reason), cut: answer.cut)
     }
 
     public func aggregate(
@@ -77,6 +77,8 @@ extension SyncEngine {
         let isFromCache: Bool
         /// Why the server was not asked or did not answer.
         var reason: StorageError?
+        /// Where a limit has cut off the server's answer.
+        var cut: QueryCut?
     }
 
     func read(_ request: ReadRequest, _ source: ReadSource) async throws(StorageError) -> Answer {
@@ -117,7 +119,9 @@ extension SyncEngine {
                 }
                 let documents = try take(fetched, of: request)
                 readTrouble = nil
-                return Answer(documents: documents, isFromCache: false)
+                var answer = Answer(documents: documents, isFromCache: false)
+                if case .results(let query) = request { answer.cut = fetched.cut(by: query) }
+                return answer
             }
         } catch {
             guard source == .standard, error.code == .unavailable || error.code == .deadlineExceeded else {
@@ -168,7 +172,11 @@ extension SyncEngine {
             return documents
         }
         let pending = try machine.run(query).filter { $0.metadata.localState == .pending && local[$0.path] == nil }
-        return documents + pending
+        guard let cut = fetched.cut(by: query) else { return documents + pending }
+        // Behind the end of the answer there may be documents that this device does not know, before any pending one.
+        guard let edge = cut.last else { return [] }
+        let evaluator = QueryEvaluator(query)
+        return (documents + pending).filter { evaluator.ordering($0, edge) != .after }
     }
 
     private func cached(_ request: ReadRequest, for reason: StorageError? = nil) throws(StorageError) -> Answer {

@@ -12,6 +12,25 @@ import Testing
 @Suite struct FirestoreServiceTests {
     private func alice() -> FixedAuthClient { FixedAuthClient(provider: .firebase) { $0 ? "fresh" : "stale" } }
 
+    // MARK: Trees
+
+    @Test func `A page of a tree that counts the document itself is not the last one`() async throws {
+        func page(_ paths: [String]) -> ScriptedExchange {
+            let rows = paths.map { #"{"document":\#(FirestoreBed.document($0)),"readTime":"\#(FirestoreBed.time)"}"# }
+            return .matching("runQuery") {
+                $0.request.url.hasSuffix("/documents/trees/a:runQuery")
+            } reply: { _ in
+                .json("[" + rows.joined(separator: ",") + "]")
+            }
+        }
+        let bed = try FirestoreBed(
+            page(["trees/a"] + (0..<499).map { "trees/a/leaves/\($0)" }), FirestoreBed.committed(499),
+            page(["trees/a", "trees/a/leaves/last"]), FirestoreBed.committed(1), FirestoreBed.found("trees/a"),
+            FirestoreBed.committed(1))
+        #expect(try await bed.service.deleteTree(at: "trees/a") { _ in } == 501)
+        try bed.transport.verify()
+    }
+
     // MARK: Tokens
 
     @Test func `Every call says who asks, for which app and which database`() async throws {

@@ -96,6 +96,73 @@ struct SpoiledDocumentTests {
         await site.stop()
     }
 
+    /// The names of six documents, between others that no document can have.
+    private static let names = [".", "..", "A", "B", "C", "__1__", "__2__", "__3__", "a", "b", "c"]
+
+    @Test(arguments: [1, 2, 3, 5, 100])
+    func `Rows with names that no document can have end no page and no scan`(_ size: Int) async throws {
+        let site = try await SupabaseSite.shared.value
+        let collection = Self.collection()
+        let driver = SupabaseDriver(service: try site.service())
+        let client = SyncedStorageClient(driver: driver)
+        let known = collection.document("A")
+        _ = try await client.setDocument(known, ["n": 1]).acknowledged()
+        try await Self.insert(Self.names.filter { $0 != "A" }.map { ($0, #"{"n": 1}"#) }, beside: known, site)
+        let ids = ["A", "B", "C", "a", "b", "c"]
+        let direct = DirectStorageClient(SupabaseDriver(service: try site.service()))
+        for client in [client, direct] as [any StorageClient] {
+            var found: [[String]] = []
+            for try await page in client.pages(of: Query(in: collection), size: size, from: .server) {
+                found.append(page.documents.map(\.id))
+            }
+            #expect(found.flatMap(\.self) == ids)
+            #expect(found.allSatisfy { !$0.isEmpty && $0.count <= size })
+            var behind: [String] = []
+            let query = Query(in: collection).ordered(by: "n").skipping(4).limited(to: 3)
+            for try await page in client.pages(of: query, size: size, from: .server) {
+                behind += page.documents.map(\.id)
+            }
+            #expect(behind == ["b", "c"])
+            let seen = Mutex<[String]>([])
+            try await client.forEachDocument(Query(in: collection), pageSize: size) { document in
+                seen.withLock { $0.append(document.id) }
+            }
+            #expect(seen.withLock { $0 } == ids)
+        }
+        await client.shutDown()
+    }
+
+    @Test func `A count of rows with impossible names makes no client ask for everything again`() throws {
+        var changes = WatchedChanges()
+        let query = Query(in: "spoiled")
+        _ = changes.take(.add(TargetRequest(id: 2, target: .query(query))))
+        func document(_ path: String) -> JSON {
+            let time: JSON = "2026-01-01T00:00:00Z"
+            return ["path": .string(path), "data": [:], "created": time, "updated": time]
+        }
+        func answer(_ target: JSONObject) -> JSON {
+            var target = target
+            target["id"] = 2
+            return ["token": "1:5", "readTime": "2026-01-01T00:00:00Z", "targets": [.object(target)]]
+        }
+        func counts(_ target: JSONObject) throws -> [Int] {
+            let asked = changes.inquiry(recounts: true)
+            let inquiry = try #require(asked)
+            var counts: [Int] = []
+            for event in try changes.take(answer(target), to: inquiry) {
+                if case .filter(_, let count, _) = event { counts.append(count) }
+            }
+            return counts
+        }
+        let whole: JSONObject = [
+            "reset": true, "documents": [document("spoiled/a"), document("spoiled/__x__"), document("spoiled/..")],
+        ]
+        #expect(try counts(whole).isEmpty)
+        #expect(try counts(["documents": [], "count": 3]) == [1])
+        #expect(try counts(["documents": [document("spoiled/__y__")], "count": 4]) == [1])
+        #expect(try counts(["documents": [], "left": ["spoiled/__x__"], "count": 3]) == [1])
+    }
+
     private static let deep = String(repeating: #"{"a":"#, count: 250) + "1" + String(repeating: "}", count: 250)
 
     @Test(arguments: [

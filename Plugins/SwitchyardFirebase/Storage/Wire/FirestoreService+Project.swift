@@ -56,9 +56,9 @@ extension FirestoreService {
         while true {
             if Task.isCancelled { throw StorageError(.cancelled, "The call was cancelled.") }
             let page = try await descendants(of: document)
-            if page.isEmpty { break }
-            _ = try await commit(page.map { DocumentWrite.delete($0) })
-            deleted += page.count
+            if page.paths.isEmpty { break }
+            _ = try await commit(page.paths.map { DocumentWrite.delete($0) })
+            deleted += page.paths.count
             progress(deleted)
             if page.count < Self.treePage { break }
         }
@@ -71,17 +71,25 @@ extension FirestoreService {
     }
 
     /// Some documents below `document`, at any depth.
-    private func descendants(of document: StoragePath) async throws(StorageError) -> [StoragePath] {
+    private struct Descendants {
+        var paths: [StoragePath] = []
+        /// How many the server returned, which may be more.
+        var count = 0
+    }
+
+    private func descendants(of document: StoragePath) async throws(StorageError) -> Descendants {
         let database = database
         let query: JSON = [
             "select": ["fields": [["fieldPath": "__name__"]]], "from": [["allDescendants": true]],
             "limit": .integer(Int64(Self.treePage)),
         ]
         return try await list(
-            from: "runQuery", at: database.resourceName(of: document), ["structuredQuery": query], into: []
-        ) { json, paths throws(FirestoreFormatError) in
+            from: "runQuery", at: database.resourceName(of: document), ["structuredQuery": query], into: Descendants()
+        ) { json, page throws(FirestoreFormatError) in
             let element = try FirestoreAnswers.QueryElement(firestore: json, in: database)
-            if let path = element.document?.path, path != document { paths.append(path) }
+            guard let path = element.document?.path else { return }
+            page.count += 1
+            if path != document { page.paths.append(path) }
         }
     }
 }

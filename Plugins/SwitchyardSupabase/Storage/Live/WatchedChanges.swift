@@ -18,6 +18,8 @@ struct WatchedChanges {
         var isNew = true
         /// For targets that are always reported in full: the reported documents and their versions.
         var told: [StoragePath: String] = [:]
+        /// The results that are no documents, which the database counts all the same.
+        var nameless: Set<String> = []
     }
 
     private let tables: SupabaseTables
@@ -169,8 +171,12 @@ struct WatchedChanges {
         var events: [WatchEvent] = target.isNew ? [.added([id])] : []
         var documents: [DocumentSnapshot] = []
         var versions: [StoragePath: String] = [:]
+        if answer["reset"] == true { target.nameless = [] }
         for element in answer["documents"]?.array ?? [] {
-            guard let document = try DocumentSnapshot(postgres: element) else { continue }
+            guard let document = try DocumentSnapshot(postgres: element) else {
+                if let path = element["path"]?.string { target.nameless.insert(path) }
+                continue
+            }
             documents.append(document)
             versions[document.path] = element["version"]?.string ?? element["updated"]?.string
         }
@@ -202,18 +208,24 @@ struct WatchedChanges {
             events += documents.map { .changed($0, targets: [id]) }
             for path in answer["left"]?.array ?? [] {
                 guard let text = path.string else { throw .unreadableAnswer }
-                guard let path = try? StoragePath(validating: text) else { continue }
+                guard let path = try? StoragePath(validating: text) else {
+                    target.nameless.remove(text)
+                    continue
+                }
                 events.append(.left(path, removedFrom: [id]))
             }
             for gone in answer["deleted"]?.array ?? [] {
                 guard let text = gone[0]?.string, let time = Timestamp(postgres: gone[1]) else {
                     throw .unreadableAnswer
                 }
-                guard let path = try? StoragePath(validating: text) else { continue }
+                guard let path = try? StoragePath(validating: text) else {
+                    target.nameless.remove(text)
+                    continue
+                }
                 events.append(.deleted(path, version: time, removedFrom: [id]))
             }
             if let count = answer["count"]?.int64 {
-                events.append(.filter(target: id, count: Int(count)))
+                events.append(.filter(target: id, count: max(0, Int(clamping: count) - target.nameless.count)))
                 target.wantsCount = false
             }
         }

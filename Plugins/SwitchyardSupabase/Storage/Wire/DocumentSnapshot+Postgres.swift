@@ -29,7 +29,8 @@ extension FetchedDocuments {
             guard let path = try? StoragePath(validating: gone.key) else { continue }
             deletionTimes[path] = Timestamp(postgres: gone.value)
         }
-        self.init(documents: documents, readTime: readTime, deletionTimes: deletionTimes)
+        self.init(
+            documents: documents, readTime: readTime, deletionTimes: deletionTimes, rowCount: list.count)
     }
 }
 

@@ -20,7 +20,10 @@ public struct DocumentPages: AsyncSequence, Sendable {
         private let pages: DocumentPages
         private var last: DocumentSnapshot?
         private var delivered = 0
+        private var hasDelivered = false
         private var isAtEnd = false
+        /// By how much more to ask for than a page has, while the server's answers contain no document.
+        private var width = 1
 
         fileprivate init(pages: DocumentPages) { self.pages = pages }
 
@@ -33,19 +36,48 @@ public struct DocumentPages: AsyncSequence, Sendable {
         public mutating func next(
             isolation actor: isolated (any Actor)?
         ) async throws(StorageError) -> QuerySnapshot? {
-            guard !isAtEnd else { return nil }
-            guard !Task.isCancelled else { throw StorageError(.cancelled, "The call was cancelled.") }
-            let page = try nextQuery()
-            let snapshot = try await pages.storage.documents(page, from: pages.source)
-            delivered += snapshot.count
-            isAtEnd = snapshot.count < (page.limit?.count ?? 0) || pages.query.limit?.count == delivered
-            guard let last = snapshot.documents.last else { return self.last == nil ? snapshot : nil }
-            self.last = last
-            return snapshot
+            while !isAtEnd {
+                guard !Task.isCancelled else { throw StorageError(.cancelled, "The call was cancelled.") }
+                let size = try nextSize()
+                let page = try nextQuery(size)
+                let found = try await pages.storage.documents(page, from: pages.source)
+                let snapshot = found.count > size ? found.prefix(size) : found
+                guard let last = snapshot.documents.last else {
+                    if let cut = found.cut {
+                        step(over: cut)
+                        continue
+                    }
+                    isAtEnd = true
+                    return hasDelivered ? nil : snapshot
+                }
+                let isWhole = snapshot.count == found.count
+                self.last = isWhole ? found.cut?.last ?? last : last
+                width = 1
+                hasDelivered = true
+                delivered += snapshot.count
+                isAtEnd =
+                    (isWhole && found.cut == nil && found.count < page.limit?.count ?? 0)
+                    || pages.query.limit?.count == delivered
+                return snapshot
+            }
+            return nil
         }
 
-        private func nextQuery() throws(StorageError) -> Query {
+        /// The server's answer contains no document to show, and was cut off.
+        private mutating func step(over cut: QueryCut) {
+            if let edge = cut.last, last != nil || pages.query.offset == 0 {
+                last = edge
+            } else {
+                width = Swift.min(width * 2, Int(Int32.max))
+            }
+        }
+
+        private func nextSize() throws(StorageError) -> Int {
             guard pages.size > 0 else { throw .invalid("A page has at least one document.") }
+            return Swift.min(pages.size, pages.query.limit.map { $0.count - delivered } ?? .max)
+        }
+
+        private func nextQuery(_ size: Int) throws(StorageError) -> Query {
             let query = try pages.query.checked()
             if case .last = query.limit {
                 throw .invalid("Pages cannot be made of a limit to the last results; reverse the order instead.")
@@ -57,8 +89,8 @@ public struct DocumentPages: AsyncSequence, Sendable {
                     }
                 }
             }
-            let left = query.limit.map { $0.count - delivered } ?? .max
-            var page = query.limited(to: Swift.min(pages.size, left))
+            let (count, isTooMany) = size.multipliedReportingOverflow(by: width)
+            var page = query.limited(to: width == 1 ? size : isTooMany ? Int(Int32.max) : Swift.min(count, Int(Int32.max)))
             if let last {
                 page = page.starting(after: last)
                 page.offset = 0

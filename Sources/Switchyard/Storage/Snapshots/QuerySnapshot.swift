@@ -4,6 +4,9 @@ public struct QuerySnapshot: Sendable {
     /// All results, in the query's order.
     public let documents: DocumentList
     public let metadata: SnapshotMetadata
+    /// Where the server's answer to a one-time read was cut off, if it reports that: more results may follow, even if there
+    /// are fewer here than the limit allows.
+    package private(set) var cut: QueryCut?
     private let difference: Difference
 
     private enum Difference: Sendable {
@@ -44,8 +47,20 @@ public struct QuerySnapshot: Sendable {
         difference = .everythingAdded
     }
 
+    package init(
+        query: Query, documents: [DocumentSnapshot], metadata: SnapshotMetadata = SnapshotMetadata(), cut: QueryCut?
+    ) {
+        self.init(query: query, documents: documents, metadata: metadata)
+        self.cut = cut
+    }
+
     public var count: Int { documents.count }
     public var isEmpty: Bool { documents.isEmpty }
+
+    /// A one-time result of the first `count` documents.
+    func prefix(_ count: Int) -> QuerySnapshot {
+        QuerySnapshot(query: query, documents: Array(documents.prefix(count)), metadata: metadata)
+    }
 
     /// The same snapshot with other metadata.
     func with(_ metadata: SnapshotMetadata) -> QuerySnapshot { QuerySnapshot(self, metadata) }
@@ -54,6 +69,7 @@ public struct QuerySnapshot: Sendable {
         query = other.query
         documents = other.documents
         self.metadata = metadata
+        cut = other.cut
         difference = other.difference
     }
 
@@ -96,6 +112,13 @@ extension QuerySnapshot: SupersedingElement {
             }
         difference = .merged(earlier.appending(new.changes))
     }
+}
+
+/// The end of a server's answer that a limit has cut off.
+package struct QueryCut: Sendable {
+    /// The last document of the answer; `nil` if there is none, although the server counted some.
+    package let last: DocumentSnapshot?
+    package init(behind last: DocumentSnapshot?) { self.last = last }
 }
 
 /// One difference between two snapshots of a query.
