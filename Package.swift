@@ -182,8 +182,8 @@ let package = Package(
             name: "SwitchyardCLITests",
             dependencies: [
                 "Switchyard", "SwitchyardBytes", "SwitchyardMock", "SwitchyardWire", "SwitchyardConformance",
-                "SwitchyardServerKit", "SwitchyardLocalFirebase", "SwitchyardLocalSupabase", "SwitchyardCLI",
-                "SwitchyardTestRuns", "SwitchyardTestSupport",
+                "SwitchyardServerKit", "SwitchyardLocalFirebase", "SwitchyardLocalSupabase", "SwitchyardSupabase",
+                "SwitchyardCLI", "SwitchyardTestRuns", "SwitchyardTestSupport",
             ]),
         .testTarget(
             name: "SwitchyardDependenciesTests",

@@ -90,7 +90,9 @@ public struct DocumentPages: AsyncSequence, Sendable {
                 }
             }
             let (count, isTooMany) = size.multipliedReportingOverflow(by: width)
-            var page = query.limited(to: width == 1 ? size : isTooMany ? Int(Int32.max) : Swift.min(count, Int(Int32.max)))
+            // A size that is none is the query's mistake.
+            let wider = isTooMany ? Int(Int32.max) : Swift.min(count, Int(Int32.max))
+            var page = query.limited(to: width == 1 ? size : wider)
             if let last {
                 page = page.starting(after: last)
                 page.offset = 0
