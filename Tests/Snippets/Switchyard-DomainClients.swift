@@ -1,2 +1,4 @@
 // What the page takes for granted.
 let bobID = "bob"
+/// Bob's device.
+let other: Infrastructure = given()

@@ -158,7 +158,7 @@ public struct FetchedDocuments: Sendable {
     /// cannot be documents, such as rows with impossible names. Pages and scans go on as long as it reaches the limit.
     public var rowCount: Int
 
-    /// - Parameter rowCount: By default, as many as there are documents.
+    /// By default, `rowCount` is the number of documents.
     public init(
         documents: [DocumentSnapshot], readTime: Timestamp, deletionTimes: [StoragePath: Timestamp] = [:],
         rowCount: Int? = nil

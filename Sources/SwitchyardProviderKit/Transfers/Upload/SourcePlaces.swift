@@ -8,6 +8,16 @@ struct SourcePlaces: Sendable, Hashable, Codable {
     /// From the folder of the records, with `..` for each step up.
     let fromRecords: String
 
+    /// The home folder: on iOS, the app's own.
+    static var home: URL {
+        #if canImport(Darwin)
+            URL(fileURLWithPath: NSHomeDirectory(), isDirectory: true)
+        #else
+            // The same, without all of Foundation.
+            URL(fileURLWithPath: ProcessInfo.processInfo.environment["HOME"] ?? "/", isDirectory: true)
+        #endif
+    }
+
     init(of path: String, home: URL, records: URL) {
         let path = Self.parts(path)
         let home = Self.parts(home.path)

@@ -38,7 +38,7 @@ package final class UploadRecords: Sendable {
     /// - Parameters:
     ///   - folder: Created when first needed; `nil` to record nothing.
     ///   - home: The user's folder, on some systems the app's. It may be another one after an update of the app.
-    package init(folder: URL?, home: URL = URL(fileURLWithPath: NSHomeDirectory(), isDirectory: true)) {
+    package init(folder: URL?, home: URL = SourcePlaces.home) {
         self.folder = folder
         self.home = home
         isKept = folder != nil
@@ -47,7 +47,7 @@ package final class UploadRecords: Sendable {
     /// In memory, shared by all clients made with it.
     package init() {
         folder = nil
-        home = URL(fileURLWithPath: NSHomeDirectory(), isDirectory: true)
+        home = SourcePlaces.home
         isKept = true
     }
 
