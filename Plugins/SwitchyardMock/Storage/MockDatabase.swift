@@ -59,7 +59,9 @@ extension MockDatabase.State {
         if let known = ledger[id] {
             acknowledgement = known
         } else {
-            (touched, acknowledgement) = try apply(writes, at: time, by: device)
+            do throws(StorageError) { (touched, acknowledgement) = try apply(writes, at: time, by: device) } catch {
+                throw error.asRefusal()
+            }
             remember(id, acknowledgement)
         }
         var own = touched

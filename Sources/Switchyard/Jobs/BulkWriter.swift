@@ -50,8 +50,11 @@ extension StorageClient {
     ///   - writes: Read on demand, so that they need not all be in memory.
     ///   - options: Batch size, parallelism and retries.
     ///   - onResult: Called for each write, in no particular order, from several tasks at a time.
-    /// - Throws: What ends the whole bulk write: `.cancelled`, `.shutDown`, `.unauthenticated`, and the errors of `writes`.
-    ///   Writes that were reported as done stay.
+    /// Nothing is sent again that may have taken effect and would count twice: a write with an increment or a precondition
+    /// whose answer was lost is reported as failed, with an error that says so.
+    ///
+    /// - Throws: What ends the whole bulk write: `.cancelled`, `.shutDown`, `.unauthenticated`, the deadline of the current
+    ///   request, and the errors of `writes`. Writes that were reported as done stay.
     @discardableResult
     public func writeInBulk<Writes: AsyncSequence>(
         _ writes: Writes, options: BulkOptions = BulkOptions(),
@@ -122,8 +125,7 @@ private struct BulkRun: Sendable {
             func send() async throws {
                 guard !batch.isEmpty else { return }
                 while running >= pace.width { try await settleOne() }
-                let pause = pace.pause(before: batch.count, at: watch.elapsed)
-                if pause > .zero { try await storage.clock.sleep(for: pause) }
+                try await self.pause(for: pace.pause(before: batch.count, at: watch.elapsed))
                 let full = batch
                 running += 1
                 group.addTask { try await self.send(full) }
@@ -155,36 +157,67 @@ private struct BulkRun: Sendable {
     }
 
     private func send(_ batch: ArraySlice<DocumentWrite>, _ outcome: inout BatchOutcome) async throws {
-        let writes = WriteBatch(Array(batch))
+        var batch = batch
         var pauses = RetryPauses(initial: .milliseconds(250), maximum: .seconds(30), clock: storage.clock)
         var attempt = 1
         while true {
             let failure: StorageError
+            var hadNoEffect = true
             do throws(StorageError) {
+                let writes = WriteBatch(Array(batch))
+                try storage.checkBatch(writes)
+                hadNoEffect = false
                 let time = try await storage.commit(writes).acknowledged().commitTime
                 for write in batch { tell(.success(time), write, &outcome) }
                 return
             } catch {
                 failure = error
+                hadNoEffect = hadNoEffect || failure.isRefusal || Self.effectless.contains(failure.code)
             }
-            if [.cancelled, .shutDown, .unauthenticated].contains(failure.code) { throw failure }
-            // These certainly had no effect.
-            let isKnown = [.aborted, .overloaded, .resourceExhausted, .rateLimited].contains(failure.code)
-            if failure.isRetryable, isKnown || writes.isIdempotent, attempt < options.attempts {
-                attempt += 1
-                outcome.retries += 1
-                try await storage.clock.sleep(for: pauses.next(atLeast: failure.retryAfter))
-                continue
+            if Self.final.contains(failure.code) || RequestDeadline.hasPassed { throw failure }
+            if !hadNoEffect {
+                // A second attempt would count twice, or fail although the first one had succeeded.
+                for write in batch where !write.isIdempotent { tell(.failure(failure.inDoubt), write, &outcome) }
+                batch = ArraySlice(batch.filter(\.isIdempotent))
+                if batch.isEmpty { return }
             }
-            guard batch.count > 1, !failure.isRetryable else {
+            guard failure.isRetryable else { return try await divide(batch, failure, &outcome) }
+            guard attempt < options.attempts else {
                 for write in batch { tell(.failure(failure), write, &outcome) }
                 return
             }
-            // One refused write fails the whole batch.
-            let middle = batch.startIndex + batch.count / 2
-            try await send(batch[..<middle], &outcome)
-            return try await send(batch[middle...], &outcome)
+            attempt += 1
+            outcome.retries += 1
+            try await pause(for: pauses.next(atLeast: failure.retryAfter))
         }
+    }
+
+    /// One refused write fails the whole batch: its halves show which.
+    private func divide(
+        _ batch: ArraySlice<DocumentWrite>, _ failure: StorageError, _ outcome: inout BatchOutcome
+    ) async throws {
+        guard batch.count > 1 else {
+            for write in batch { tell(.failure(failure), write, &outcome) }
+            return
+        }
+        let middle = batch.startIndex + batch.count / 2
+        try await send(batch[..<middle], &outcome)
+        try await send(batch[middle...], &outcome)
+    }
+
+    private static let final: Set<ErrorCode> = [.cancelled, .shutDown, .unauthenticated]
+    /// Errors of calls that certainly had no effect.
+    private static let effectless: Set<ErrorCode> = [.aborted, .overloaded, .resourceExhausted, .rateLimited]
+
+    /// - Throws: `.deadlineExceeded` at once if the request's deadline passes before the end of the pause.
+    private func pause(for pause: Duration) async throws {
+        if let deadline = RequestDeadline.current, .now + pause >= deadline {
+            throw StorageError(
+                .deadlineExceeded,
+                "The request's deadline passes before the bulk write can go on. Writes that were reported as done stay."
+            )
+        }
+        if pause > .zero { try await storage.clock.sleep(for: pause) }
     }
 
     private func tell(
@@ -209,6 +242,13 @@ extension BulkReport {
         failed += outcome.failures.count
         failures += outcome.failures.prefix(100 - failures.count)
         retries += outcome.retries
+    }
+}
+
+extension StorageError {
+    /// The same for a write that may have taken effect.
+    fileprivate var inDoubt: StorageError {
+        saying("It is not known whether the write took effect: look before you write again. \(message)").asLasting()
     }
 }
 

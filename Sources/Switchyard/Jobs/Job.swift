@@ -45,6 +45,7 @@ public struct WorkQueueOptions: Sendable, Hashable {
 
     /// - Parameter attempt: The number of the failed attempt.
     func pause(after attempt: Int) -> Duration {
-        min(firstPause * (1 << min(max(attempt - 1, 0), 20)), .seconds(3600))
+        let longest = Duration.seconds(3600)
+        return min(min(firstPause, longest) * (1 << min(max(attempt - 1, 0), 20)), longest)
     }
 }

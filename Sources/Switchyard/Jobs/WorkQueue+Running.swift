@@ -22,7 +22,8 @@ extension WorkQueue {
         }
         let (wakes, bell) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let running = Running()
-        let outcome: Result<Void, StorageError> = await withTaskGroup(of: Void.self) { group in
+        // One that discards its children: another kind would keep each finished job until the end.
+        let outcome: Result<Void, StorageError> = await withDiscardingTaskGroup { group in
             group.addTask { await listen(bell) }
             defer { group.cancelAll() }
             var wakes = wakes.makeAsyncIterator()
@@ -112,36 +113,67 @@ extension WorkQueue {
             return ending
         }
         let wasCancelled = Task.isCancelled
-        // A worker that is being stopped still marks the job.
+        // A worker that is being stopped still marks the job. Without an answer, the lease ends, and another worker does it
+        // again.
         await Task {
-            do throws(StorageError) {
+            let end = now().advanced(by: options.lease)
+            _ = await wait(until: end) { () throws(StorageError) in
                 switch ending {
                 case .done: try await finish(job)
                 case .failed where wasCancelled: try await giveBack(job)
                 case .failed(let reason): try await fail(job, because: reason)
                 case .leaseLost, nil: break
                 }
-            } catch {
-                // Its lease ends, and another worker does it again.
             }
         }.value
     }
 
     /// Extends the lease while the job runs.
     ///
-    /// - Returns: Whether this worker still has it.
+    /// - Returns: Whether this worker still has it. `false` a little before the lease ends, so that the body has stopped when
+    ///   another worker may begin.
     private func keep(_ job: Job<Payload>) async -> Bool {
         var job = job
         while (try? await storage.clock.sleep(for: options.lease / 3)) != nil {
-            do throws(StorageError) {
-                job = try await extend(job)
-            } catch {
+            let present = job
+            let end = job.leaseEnd.advanced(by: .zero - margin)
+            switch await wait(until: end, for: { () throws(StorageError) in try await extend(present) }) {
+            case .success(let longer): job = longer
+            case .failure(let error):
                 if error.code == .aborted, !error.isRetryable { return false }
                 // Without an answer, it continues until another worker may have the job.
-                if now() >= job.leaseEnd { return Task.isCancelled }
+                if isEnding(job) { return Task.isCancelled }
             }
         }
         return true
+    }
+
+    private var margin: Duration { options.lease / 10 }
+    private func isEnding(_ job: Job<Payload>) -> Bool { now().advanced(by: margin) >= job.leaseEnd }
+
+    /// Waits for a call until `end`, even for one that cannot be cancelled.
+    private func wait<Value: Sendable>(
+        until end: Timestamp, for body: @escaping @Sendable () async throws(StorageError) -> Value
+    ) async -> Result<Value, StorageError> {
+        let answer = Promise<Result<Value, StorageError>>()
+        let calling = Task {
+            do throws(StorageError) { answer.resolve(.success(try await body())) } catch {
+                answer.resolve(.failure(error))
+            }
+        }
+        let late = StorageError(.deadlineExceeded, "The lease ended before the server answered.")
+        let waiting = Task {
+            while now() < end {
+                let left = max(end.timeSince(now()), .milliseconds(1))
+                guard (try? await storage.clock.sleep(for: left)) != nil else { return }
+            }
+            answer.resolve(.failure(late))
+        }
+        defer {
+            calling.cancel()
+            waiting.cancel()
+        }
+        return await answer.value ?? .failure(late)
     }
 }
 

@@ -61,9 +61,19 @@ public struct WorkQueue<Payload: Codable & Sendable>: Sendable {
             let write = try DocumentWrite.set(path, data: data).requiring(.exists(false))
             try await storage.commit(WriteBatch([write])).acknowledged()
         } catch {
-            guard id != nil, [.alreadyExists, .failedPrecondition].contains(error.code) else { throw error }
+            guard id != nil, try await isAbout(existing: path, error) else { throw error }
         }
         return path.id
+    }
+
+    /// Whether a job was not added because it is there already. Other preconditions can fail, too, such as a database that is
+    /// not set up.
+    private func isAbout(existing path: StoragePath, _ error: StorageError) async throws(StorageError) -> Bool {
+        switch error.code {
+        case .alreadyExists: true
+        case .failedPrecondition: (try? await storage.document(path, from: .server).exists) ?? false
+        default: false
+        }
     }
 
     /// How many jobs are not done: those that wait and those that are running.
@@ -72,15 +82,22 @@ public struct WorkQueue<Payload: Codable & Sendable>: Sendable {
     // MARK: Claiming
 
     /// Claims due jobs for the time of a lease. A job whose payload does not fit the type becomes a dead letter.
+    ///
+    /// - Throws: Why no job could be claimed. If some were claimed before the failure, they are returned.
     public func claim(upTo limit: Int = 1) async throws(StorageError) -> [Job<Payload>] {
         guard limit > 0 else { return [] }
         let due = Query(in: collection).where("availableAt", .lessThanOrEqual, .timestamp(now()))
-            .ordered(by: "availableAt").limited(to: min(limit * 4, 200))
+            .ordered(by: "availableAt").limited(to: min(limit, 50) * 4)
         // Workers that look at the same moment should not all try to claim the same jobs.
         let candidates = try await storage.documents(due, from: .server).documents.shuffled()
         var claimed: [Job<Payload>] = []
         for candidate in candidates where claimed.count < limit {
-            if let job = try await claim(candidate) { claimed.append(job) }
+            do throws(StorageError) {
+                if let job = try await claim(candidate) { claimed.append(job) }
+            } catch {
+                guard claimed.isEmpty else { break }
+                throw error
+            }
         }
         return claimed
     }
@@ -96,7 +113,7 @@ public struct WorkQueue<Payload: Codable & Sendable>: Sendable {
                 guard present.exists, present["availableAt"] == candidate["availableAt"],
                     present["lease"] == candidate["lease"]
                 else { return nil as Int? }
-                let attempts = Int(present["attempts"]?.integerValue ?? 0) + 1
+                let attempts = Self.attempts(of: present) + 1
                 try await transaction.update(
                     path,
                     [
@@ -106,7 +123,7 @@ public struct WorkQueue<Payload: Codable & Sendable>: Sendable {
                 return attempts
             }
         } catch {
-            guard [.aborted, .failedPrecondition, .notFound].contains(error.code) else { throw error }
+            guard error.code == .aborted || error.code == .notFound else { throw error }
             return nil
         }
         guard let attempts else { return nil }
@@ -124,6 +141,11 @@ public struct WorkQueue<Payload: Codable & Sendable>: Sendable {
             try await bury(path, lease, error.message)
         }
         return nil
+    }
+
+    /// As stored, but within what can be counted on: anybody with access may have written it.
+    private static func attempts(of document: DocumentSnapshot) -> Int {
+        Int(min(max(document["attempts"]?.integerValue ?? 0, 0), 1 << 30))
     }
 
     /// The payload in a job's document.
@@ -227,19 +249,25 @@ public struct WorkQueue<Payload: Codable & Sendable>: Sendable {
             let diedAt = if case .timestamp(let time)? = document["diedAt"] { time } else { Timestamp.distantPast }
             return DeadLetter(
                 id: document.id, payload: try? Self.payload(document),
-                attempts: Int(document["attempts"]?.integerValue ?? 0),
+                attempts: Self.attempts(of: document),
                 reason: document["reason"]?.stringValue ?? "", diedAt: diedAt)
         }
     }
 
     /// Puts a dead letter back into the queue: due at once, and with all attempts left.
     ///
-    /// - Throws: `.notFound` if there is none with that name.
+    /// - Throws: `.notFound` if there is none with that name; `.alreadyExists` while a job with that name waits or runs.
     public func revive(_ id: Job<Payload>.ID) async throws(StorageError) {
         let (grave, path, time) = (deadCollection.document(id), collection.document(id), now())
         try await storage.transaction { transaction in
             var data = try await transaction.document(grave).data
             guard data != nil else { throw StorageError(.notFound, "There is no dead letter “\(id)”.") }
+            guard try await !transaction.document(path).exists else {
+                throw StorageError(
+                    .alreadyExists,
+                    "The dead letter “\(id)” was not put back: a job with that name waits or runs. Wait until it is done.",
+                    isRetryable: false)
+            }
             data?["diedAt"] = nil
             data?["attempts"] = .integer(0)
             data?["availableAt"] = .timestamp(time)

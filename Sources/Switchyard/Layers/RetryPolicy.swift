@@ -41,7 +41,7 @@ public struct RetryPolicy: Sendable, Hashable {
             }
             // More attempts would not help while this program makes too many calls.
             guard attempt < maximumAttempts, failure.isRetryable, failure.code != .overloaded,
-                failure.retryAfter ?? .zero <= maximumPause
+                !RequestDeadline.hasPassed, failure.retryAfter ?? .zero <= maximumPause
             else { throw failure }
             let pause = pauses.next(atLeast: failure.retryAfter)
             onRetry(attempt, pause, failure)

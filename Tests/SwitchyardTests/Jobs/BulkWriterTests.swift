@@ -67,6 +67,68 @@ import Testing
         #expect(try await client.document("sum/a")["n"] == 1)
     }
 
+    /// Every commit takes effect, but the first answers cannot be read.
+    private struct UnreadableAnswers: ClientLayer {
+        final class Count: Sendable {
+            let left: Mutex<Int>
+            init(_ count: Int) { left = Mutex(count) }
+        }
+        let count: Count
+        init(_ count: Int) { self.count = Count(count) }
+
+        func call<Result, Failure: ClientError>(
+            _ call: ClientCall, _ body: () async throws(Failure) -> Result
+        ) async throws(Failure) -> Result {
+            let result = try await body()
+            let isUnreadable = count.left.withLock { left in
+                left -= 1
+                return left >= 0
+            }
+            guard call.operation == "commit", isUnreadable else { return result }
+            throw Failure(.unknown, "The answer could not be read.", isRetryable: false)
+        }
+    }
+
+    @Test func `Writes that count are sent once, whatever becomes of the answer`() async throws {
+        let client = client()
+        let increments = try (0..<16).map { try DocumentWrite.merge("sums/\($0)", ["n": .increment(1)]) }
+        let report = try await client.layered(UnreadableAnswers(100)).writeInBulk(increments)
+        #expect(report.written == 0 && report.failed == 16)
+        for failure in report.failures {
+            guard case .failure(let error) = failure.outcome else { continue }
+            #expect(error.message.hasPrefix("It is not known whether the write took effect") && !error.isRetryable)
+        }
+        for number in 0..<16 { #expect(try await client.document("sums/\(number)")["n"] == 1) }
+    }
+
+    @Test func `What does no harm twice is sent again, beside what would`() async throws {
+        let client = client()
+        var writes = try Self.writes(8)
+        writes += try (0..<8).map { try DocumentWrite.merge("sums/\($0)", ["n": .increment(1)]) }
+        writes.append(try .create("items/new", ["n": 1]))
+        let report = try await client.layered(UnreadableAnswers(1)).writeInBulk(writes.shuffled())
+        #expect(report.written == 8 && report.failed == 9)
+        #expect(Set(report.failures.map(\.write.path.collection.rawValue)) == ["sums", "items"])
+        for number in 0..<8 { #expect(try await client.document("sums/\(number)")["n"] == 1) }
+    }
+
+    @Test func `A lost answer that is worth another attempt brings no increment twice`() async throws {
+        let client = client()
+        client.controls.fail(.commit, times: 1, with: StorageError(.unavailable, "Gone."))
+        let report = try await client.writeInBulk(
+            Self.writes(20) + [try .merge("sum/a", ["n": .increment(1)])])
+        #expect(report.written == 20 && report.failed == 1 && report.retries == 1)
+        #expect(report.failures.map(\.write.path) == ["sum/a"])
+    }
+
+    @Test func `A batch that no server would take is found out before it is sent`() async throws {
+        let client = client()
+        var writes = try (0..<9).map { try DocumentWrite.merge("sums/\($0)", ["n": .increment(1)]) }
+        writes.insert(DocumentWrite.delete("sums/\("__odd__")"), at: 4)
+        let report = try await client.writeInBulk(writes)
+        #expect(report.written == 9 && report.failures.map(\.write.path.id) == ["__odd__"])
+    }
+
     @Test func `A server that stays busy is given up after so many attempts, with the reason`() async throws {
         let client = client()
         client.controls.fail(.commit, times: 1000, with: StorageError(.resourceExhausted, "Busy.", isRetryable: true))

@@ -126,7 +126,141 @@ import Testing
         #expect(dead.id == "odd" && dead.payload == nil && dead.reason.contains("payload.to"))
     }
 
+    // MARK: Failures
+
+    private func queue(on client: MockStorageClient) -> WorkQueue<Mail> {
+        WorkQueue("mails", on: client, of: Mail.self, now: { [clock] in clock.now })
+    }
+
+    @Test func `What was claimed before a failure is handed out, and the failure only without any`() async throws {
+        let client = MockStorageClient(backend)
+        let queue = queue(on: client)
+        for number in 0..<3 { try await queue.add(Mail(to: "alice", number: number)) }
+        client.controls.fail(.transactionCommit, onCall: 2, with: StorageError(.unavailable, "Gone."))
+        let first = try await queue.claim(upTo: 3)
+        #expect(first.count == 1 && first[0].attempt == 1)
+        client.controls.fail(.transactionCommit, with: StorageError(.unavailable, "Gone."))
+        let error = await #expect(throws: StorageError.self) { try await queue.claim(upTo: 3) }
+        #expect(error?.code == .unavailable)
+        #expect(try await queue.claim(upTo: 3).map(\.attempt) == [1, 1])
+    }
+
+    @Test func `A job is not taken for added where a precondition of another kind fails`() async throws {
+        let client = MockStorageClient(backend)
+        let queue = queue(on: client)
+        let missing = StorageError(.failedPrecondition, "The database lacks the functions.")
+        client.controls.fail(.commit, with: missing)
+        let error = await #expect(throws: StorageError.self) { try await queue.add(Mail(to: "alice"), id: "welcome") }
+        #expect(error?.code == .failedPrecondition)
+        #expect(try await queue.count() == 0)
+        try await queue.add(Mail(to: "alice"), id: "welcome")
+        // Some servers say so of a document that exists.
+        client.controls.fail(.commit, with: missing)
+        #expect(try await queue.add(Mail(to: "bob"), id: "welcome") == "welcome")
+        client.controls.fail(.transactionRead, with: missing)
+        let claiming = await #expect(throws: StorageError.self) { try await queue.claim() }
+        #expect(claiming?.code == .failedPrecondition, "no worker waits in silence")
+        #expect(try await queue.claim().map(\.payload.to) == ["alice"])
+    }
+
+    @Test func `A dead letter does not take the place of a job of its name`() async throws {
+        let queue = queue { $0.attempts = 1 }
+        try await queue.add(Mail(to: "old"), id: "welcome")
+        try await queue.fail(try #require(try await queue.claim().first), because: "no route")
+        try await queue.add(Mail(to: "new"), id: "welcome")
+        let job = try #require(try await queue.claim().first)
+        let error = await #expect(throws: StorageError.self) { try await queue.revive("welcome") }
+        #expect(error?.code == .alreadyExists && error?.message.contains("waits or runs") == true)
+        #expect(try await queue.deadLetters().map(\.payload?.to) == ["old"])
+        try await queue.finish(job)
+        try await queue.revive("welcome")
+        #expect(try await queue.claim().map(\.payload.to) == ["old"])
+    }
+
+    @Test func `No number is too large`() async throws {
+        let queue = queue {
+            $0.firstPause = .seconds(Int64.max)
+            $0.attempts = .max
+        }
+        for (name, attempts) in ["most": Int64.max, "least": .min] {
+            let time = clock.now
+            try await MockStorageClient(backend).setDocument(
+                "mails/\(name)",
+                [
+                    "payload": ["to": "x", "number": 1], "attempts": .of(attempts),
+                    "availableAt": .value(.timestamp(time)),
+                ])
+        }
+        let jobs = try await queue.claim(upTo: .max)
+        #expect(jobs.count == 2 && jobs.allSatisfy { $0.attempt >= 1 })
+        for job in jobs { try await queue.fail(job, because: "too many") }
+    }
+
     // MARK: Workers
+
+    @Test(.timeLimit(.minutes(2)))
+    func `A worker whose lease cannot be extended has stopped when another one begins`() async throws {
+        var options = WorkQueueOptions()
+        (options.lease, options.pollInterval) = (.milliseconds(600), .milliseconds(20))
+        let network = MockNetwork()
+        let cutOff = WorkQueue(
+            "mails", on: MockStorageClient(backend, network: network), of: Mail.self, options: options)
+        let other = WorkQueue("mails", on: MockStorageClient(backend), of: Mail.self, options: options)
+        try await cutOff.add(Mail(to: "alice"))
+        let log = Box<[String]>([])
+        let first = Task {
+            try await cutOff.run { _ in
+                log.value.withLock { $0.append("first begins") }
+                // From now on no call ends.
+                network.latency = .seconds(3600)
+                try? await Task.sleep(for: .seconds(3600))
+                log.value.withLock { $0.append("first ends") }
+            }
+        }
+        try await eventually("the first has begun") { log.value.withLock { !$0.isEmpty } }
+        let second = Task { try await other.run { _ in log.value.withLock { $0.append("second begins") } } }
+        try await eventually("the second has done it") { try await other.count() == 0 }
+        #expect(log.value.withLock { $0 } == ["first begins", "first ends", "second begins"])
+        for worker in [first, second] {
+            worker.cancel()
+            try await worker.value
+        }
+    }
+
+    #if os(Linux)
+        /// The memory that the process uses.
+        private static func residentBytes() throws -> Int {
+            let pages = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8).split(separator: " ")
+            return (pages.count > 1 ? Int(pages[1]) ?? 0 : 0) * 4096
+        }
+
+        @Test(.timeLimit(.minutes(2)))
+        func `A worker keeps nothing of the jobs that are done`() async throws {
+            // The system keeps a cancelled pause until its end.
+            var options = WorkQueueOptions()
+            (options.lease, options.pollInterval) = (.seconds(1), .milliseconds(100))
+            let queue = WorkQueue("mails", on: MockStorageClient(backend), of: Mail.self, options: options)
+            let done = Box(0)
+            let worker = Task { try await queue.run(parallel: 8) { _ in done.value.withLock { $0 += 1 } } }
+            var sizes: [Int] = []
+            var count = 0
+            // The mock keeps something of each document's name, and of some thousand commits.
+            for _ in 1...3 {
+                for _ in 0..<50 {
+                    for number in 0..<80 { try await queue.add(Mail(to: "x"), id: "job-\(number)") }
+                    count += 80
+                    try await eventually("all are done") {
+                        let left = try await queue.count()
+                        return done.value.withLock { $0 } == count && left == 0
+                    }
+                }
+                sizes.append(try Self.residentBytes())
+            }
+            worker.cancel()
+            try await worker.value
+            #expect(sizes[2] - sizes[1] < 4 << 20, "\(sizes)")
+        }
+    #endif
 
     @Test(.timeLimit(.minutes(2)))
     func `Many workers do each of many jobs once, those that are added meanwhile too`() async throws {

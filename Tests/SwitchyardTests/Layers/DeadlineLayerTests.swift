@@ -46,6 +46,52 @@ import Testing
         return error
     }
 
+    /// A storage whose clock nobody moves on: a pause never ends.
+    private static func pausing() -> any StorageClient {
+        MockStorageClient(MockBackend(), network: MockNetwork(clock: ManualClock())).layered(DeadlineLayer())
+    }
+
+    private static func error<Value>(
+        after deadline: Duration, _ body: () async throws -> Value
+    ) async throws -> StorageError? {
+        await #expect(throws: StorageError.self) {
+            _ = try await withRequest(deadline: .now + deadline) { try await body() }
+        }
+    }
+
+    private static let writes = (0..<2000).map { try? DocumentWrite.set("items/\($0)", ["n": 1]) }.compactMap(\.self)
+
+    @Test(.timeLimit(.minutes(1))) func `A bulk write ends with the request, without a pause`() async throws {
+        let storage = Self.pausing()
+        let late = try await Self.error(after: .seconds(-1)) { try await storage.writeInBulk(Self.writes) }
+        #expect(late?.code == .deadlineExceeded)
+        #expect(try await storage.document("items/0").exists == false)
+        // The rate allows the second batch after more time than the request has.
+        var options = BulkOptions()
+        options.rampFrom = 1
+        let paced = try await Self.error(after: .seconds(20)) { [options] in
+            try await storage.writeInBulk(Self.writes, options: options)
+        }
+        #expect(paced?.code == .deadlineExceeded && paced?.message.contains("before the bulk write can go on") == true)
+        let mock = MockStorageClient(MockBackend(), network: MockNetwork(clock: ManualClock()))
+        mock.controls.fail(
+            .commit, times: 100, with: StorageError(.resourceExhausted, "Busy.", retryAfter: .seconds(60)))
+        let busy = try await Self.error(after: .seconds(20)) { try await mock.writeInBulk(Self.writes) }
+        #expect(busy?.code == .deadlineExceeded)
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `Nothing is tried again after the deadline`() async throws {
+        let storage = Self.pausing()
+        let transaction = try await Self.error(after: .seconds(-1)) {
+            try await storage.transaction { _ = try await $0.document("a/1") }
+        }
+        #expect(transaction?.code == .deadlineExceeded)
+        let retrying = try await Self.error(after: .seconds(-1)) {
+            try await storage.layered(RetryLayer(.standard, clock: ManualClock())).document("a/1", from: .server)
+        }
+        #expect(retrying?.code == .deadlineExceeded)
+    }
+
     @Test func `A call that is under way at the deadline is cancelled, and says what it was`() async throws {
         let (storage, _, clock) = Self.endless()
         let reading = await Self.late { try await storage.document("a/1", from: .server) }

@@ -27,7 +27,9 @@ extension StorageClient {
                     .aborted, "The transaction conflicted with other changes in each of its \(attempt) attempts.",
                     underlying: failure)
             }
-            guard failure.retryAfter ?? .zero <= TransactionRetry.maximumPause else { throw failure }
+            guard failure.retryAfter ?? .zero <= TransactionRetry.maximumPause, !RequestDeadline.hasPassed else {
+                throw failure
+            }
             do { try await clock.sleep(for: pauses.next(atLeast: failure.retryAfter)) } catch {
                 throw StorageError(.cancelled, "The transaction was cancelled.")
             }
