@@ -33,7 +33,10 @@ public struct CheckInSchedule: Sendable, Hashable {
     /// How long before a check-in is due the person is reminded.
     public let reminder: Duration
 
-    /// - Parameter reminder: Two hours if `nil`, and a twelfth of an interval that is shorter than a day.
+    /// - Parameters:
+    ///   - interval: How long after a check-in the next one is due.
+    ///   - reminder: How long before that the person is reminded; by default two hours, or a twelfth of an interval that is
+    ///     shorter than a day.
     /// - Throws: `.invalidArgument` unless `interval` is a minute to a year, and `reminder` is not negative and shorter.
     public init(
         interval: Duration = UserModel.defaultCheckInInterval, reminder: Duration? = nil

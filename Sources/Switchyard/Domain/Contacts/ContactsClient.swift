@@ -20,8 +20,10 @@ public protocol ContactsClient: Sendable {
     /// The person is on the other list once the contact has accepted the request. If the contact has asked first, this
     /// accepts that request, and both lists are complete.
     ///
-    /// - Parameter me: The person's entry in the other list, as they propose it. Its `id` is replaced by the person's own, and
-    ///   it is never a responder: only the owner of a list makes somebody one.
+    /// - Parameters:
+    ///   - contact: The new entry in the person's list.
+    ///   - me: The person's entry in the other list, as they propose it. Its `id` is replaced by the person's own, and it is
+    ///     never a responder: only the owner of a list makes somebody one.
     /// - Throws: `.alreadyExists`; `.notAllowed` if the contact has blocked the person.
     func addMutually(_ contact: ContactModel, me: ContactModel) async throws(ContactsError)
 
