@@ -112,9 +112,10 @@ extension PostgresFailure {
         }
         if message.hasPrefix("must be owner of ") || message.hasPrefix("must be member of role ") {
             // What an installation owns has one owner: whoever made the schema.
+            let literal = role.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''")
             return """
                 do $$ begin execute format('grant %I to %I',
-                  (select pg_get_userbyid(nspowner) from pg_namespace where nspname = 'switchyard'), '\(role)'); end $$;
+                  (select pg_get_userbyid(nspowner) from pg_namespace where nspname = 'switchyard'), '\(literal)'); end $$;
                 """
         }
         if message == "permission denied to create role" {
