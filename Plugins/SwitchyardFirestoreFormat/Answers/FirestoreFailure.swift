@@ -10,12 +10,15 @@ package struct FirestoreFailure: Error, Sendable, Hashable {
     /// The reason for a problem with the project or its key, such as `API_KEY_INVALID`. It comes from Google's front end, never
     /// from Firestore itself, which then has not seen the call.
     package let reason: String?
+    /// Whether the server was there but could not answer, as while it starts anew or behind a gateway that has lost it.
+    package private(set) var isPassing: Bool
 
     package init(_ status: FirestoreStatus, _ message: String, foreignStatus: String? = nil, reason: String? = nil) {
         self.status = status
         self.message = message
         self.foreignStatus = foreignStatus
         self.reason = reason
+        isPassing = status == .unavailable
     }
 
     /// The same failure with another message.
@@ -42,6 +45,7 @@ package struct FirestoreFailure: Error, Sendable, Hashable {
                 FirestoreStatus(strangeHTTPStatus: httpStatus),
                 "\(place) answered with \(answer) (HTTP \(httpStatus)). Check hosts and emulators in "
                     + "Firebase's configuration, and that no proxy or sign-in page of the network is in between.")
+            isPassing = [502, 503].contains(httpStatus)
         }
     }
 

@@ -172,7 +172,7 @@ actor SupabaseRegistrar {
 
     private func call(_ function: String, _ arguments: JSONObject) async throws(MessagingError) {
         do throws(StorageError) {
-            _ = try await service.call(function, arguments, isIdempotent: true)
+            _ = try await service.patient.call(function, arguments, isIdempotent: true)
         } catch {
             throw MessagingError(error)
         }

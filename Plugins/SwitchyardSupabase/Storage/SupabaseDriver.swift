@@ -66,7 +66,7 @@ struct SupabaseDriver: SyncDriver {
         }
         var answers: [FetchedDocuments] = []
         // Two calls form one answer, so both must show what the same user may see.
-        let service = rows.isEmpty || documents.isEmpty ? service : try await service.bound()
+        let service = (rows.isEmpty || documents.isEmpty ? service : try await service.bound()).patient
         if !rows.isEmpty {
             let targets = rows.map { place, ids -> JSON in
                 var object = place.json
@@ -93,9 +93,9 @@ struct SupabaseDriver: SyncDriver {
         let isReversed = if case .last = query.limit { true } else { false }
         let answer =
             if let target = try target(of: query) {
-                try await service.call("switchyard_row_query", ["target": target], isIdempotent: true)
+                try await service.patient.call("switchyard_row_query", ["target": target], isIdempotent: true)
             } else {
-                try await service.call("switchyard_query", ["query": query.postgres], isIdempotent: true)
+                try await service.patient.call("switchyard_query", ["query": query.postgres], isIdempotent: true)
             }
         return try FetchedDocuments(postgres: answer, isReversed: isReversed)
     }
@@ -104,10 +104,10 @@ struct SupabaseDriver: SyncDriver {
         let wanted = JSON.array(aggregations.map(\.postgres))
         let answer =
             if let target = try target(of: query) {
-                try await service.call(
+                try await service.patient.call(
                     "switchyard_row_aggregate", ["target": target, "aggregations": wanted], isIdempotent: true)
             } else {
-                try await service.call(
+                try await service.patient.call(
                     "switchyard_aggregate", ["query": query.postgres, "aggregations": wanted], isIdempotent: true)
             }
         guard let values = answer.array, values.count == aggregations.count else { throw .unreadableAnswer }
@@ -126,7 +126,7 @@ struct SupabaseDriver: SyncDriver {
 
     func collections(under document: StoragePath?) async throws(StorageError) -> [CollectionPath] {
         try tables.check(below: document, directly: true, for: "listing collections")
-        let answer = try await service.call(
+        let answer = try await service.patient.call(
             "switchyard_collections", ["parent": document.map { .string($0.rawValue) } ?? .null], isIdempotent: true)
         var paths: [CollectionPath] = []
         for name in answer.array ?? [] {
@@ -173,7 +173,7 @@ struct SupabaseDriver: SyncDriver {
         if try tables.place(of: document.collection) != nil {
             throw .unsupported("recursive deletion", by: .supabase, instead: "Delete the row by itself.")
         }
-        let service = try await service.bound()
+        let service = try await service.bound().patient
         var deleted = 0
         while true {
             if Task.isCancelled { throw StorageError(.cancelled, "The deletion was cancelled.") }

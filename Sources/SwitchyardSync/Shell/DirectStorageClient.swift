@@ -31,7 +31,9 @@ public final class DirectStorageClient: StorageClient {
     }
 
     /// The total number of attempts for a call that the server did not answer, or asked to repeat.
-    private static let attempts = 4
+    private static let attempts = 6
+    /// No attempt begins after this time. Drivers have their own patience with a server that is there.
+    private static let patience = Duration.seconds(10)
     private static let pauses = Backoff.Policy(initial: .milliseconds(200), factor: 2, maximum: .seconds(2))
 
     /// - Parameters:
@@ -183,14 +185,14 @@ public final class DirectStorageClient: StorageClient {
                 // with a new token, if there is one.
                 let isHopeless = error.code == .overloaded || error.code == .unauthenticated
                 guard error.isRetryable, !isHopeless, mayRepeat || isKnown, attempt < Self.attempts,
-                    !Task.isCancelled
+                    watch.elapsed < Self.patience, !Task.isCancelled
                 else {
                     throw error
                 }
                 attempt += 1
                 var chance = SystemRandomNumberGenerator()
                 let pause = backoff.next(now: watch.now, atLeast: error.retryAfter, using: &chance)
-                guard pause <= .seconds(10), (try? await clock.sleep(for: pause)) != nil else { throw error }
+                guard pause <= Self.patience, (try? await clock.sleep(for: pause)) != nil else { throw error }
             }
         }
     }

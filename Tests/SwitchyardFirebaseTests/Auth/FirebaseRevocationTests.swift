@@ -118,7 +118,7 @@ import Testing
     func `While the account cannot be looked up nobody is turned away for good`(isOverloaded: Bool) async throws {
         let reply: ScriptedReply =
             isOverloaded
-            ? .failure(TransportError(.overloaded, "too many wait", isRetryable: true)) : .text("", status: 503)
+            ? .failure(TransportError(.overloaded, "too many wait", isRetryable: true)) : .text("", status: 500)
         let bed = try Tokens.Bed(
             apiKey: "", credential: Self.credential,
             script: [Tokens.published(), .on(.post, Self.projectLookup, reply)])

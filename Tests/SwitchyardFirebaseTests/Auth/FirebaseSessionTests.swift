@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("<html>", 502, AuthError.Code.unavailable), ("{}", 200, .unavailable),
+        ("<html>", 500, AuthError.Code.unavailable), ("{}", 200, .unavailable),
         (#"{"error":{"message":"QUOTA"}}"#, 429, .rateLimited),
         (#"{"error":{"message":"INTERNAL"}}"#, 500, .unavailable),
         (#"{"error":{"message":"API key not valid","status":"INVALID_ARGUMENT"}}"#, 400, .unauthenticated),
@@ -179,7 +179,7 @@ import Testing
             let bed = try await AuthBed.signedIn(
                 AuthBed.refusal(update, "EMAIL_CHANGE_NEEDS_VERIFICATION"),
                 AuthBed.call(update, #"{"displayName":"A",\#(AuthBed.tokens("changed"))}"#),
-                AuthBed.refusal("/v1/accounts:sendOobCode", code, status: code == "UNAVAILABLE" ? 503 : 400),
+                AuthBed.refusal("/v1/accounts:sendOobCode", code, status: code == "UNAVAILABLE" ? 500 : 400),
                 AuthBed.refreshed("next"))
             let error = await #expect(throws: AuthError.self) {
                 try await bed.client.updateAccount(

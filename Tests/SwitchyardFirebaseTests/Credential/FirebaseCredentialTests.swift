@@ -165,7 +165,7 @@ import Testing
         let failed = await #expect(throws: StorageError.self) { try await client.document("a/1") }
         #expect(failed?.code == .unavailable && failed?.isRetryable == true)
         #expect(failed?.message.contains("set GOOGLE_APPLICATION_CREDENTIALS") == true)
-        #expect(bed.asked.withLock { $0.count } == 1 + 4)
+        #expect(bed.asked.withLock { $0.count } == 1 + 6)
     }
 
     @Test func `A source of the app's own is asked, and told of a refusal`() async throws {

@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("<html>", 502), ("{}", 200), (#"{"code":"over_request_rate_limit","message":""}"#, 429), ("{}", 504),
+        ("<html>", 500), ("{}", 200), (#"{"code":"over_request_rate_limit","message":""}"#, 429), ("{}", 504),
         ("", 400),
     ])
     func `No failure signs anybody out`(answer: String, status: Int) async throws {
@@ -173,7 +173,7 @@ import Testing
             #"{"id":"alice","email":"alice@example.com","identities":[{"provider":"email"},{"provider":"google"}]}"#
         let bed = try await Bed.signedIn(
             Bed.on(.post, "/token?grant_type=id_token", Bed.session("linked")),
-            isFetched ? Bed.on(.get, "/user", now) : Bed.on(.get, "/user", "{}", status: 503))
+            isFetched ? Bed.on(.get, "/user", now) : Bed.on(.get, "/user", "{}", status: 500))
         let user = try await bed.client.link(.identityToken(.google, "t"))
         #expect(user.identities == [.password, .google] && bed.body(1)["link_identity"] == true)
         #expect(bed.bearer(2) == "Bearer \(Bed.accessToken("linked"))")
@@ -225,7 +225,7 @@ import Testing
             Bed.on(.post, "/factors/f1/challenge", #"{"id":"c1","expires_at":1}"#),
             Bed.on(.post, "/factors/f1/verify", Bed.session("whole", user: Bed.user("alice", factors), aal: "aal2")))
         if failing == "PUT" { bed.transport.expect(Bed.on(.get, "/user", Bed.user("alice", factors))) }
-        bed.transport.expect(Bed.on(failing == "GET" ? .get : .put, "/user", "{}", status: 503))
+        bed.transport.expect(Bed.on(failing == "GET" ? .get : .put, "/user", "{}", status: 500))
         bed.transport.expect(Bed.refreshed("next"))
         let enrollment = SecondFactorEnrollment(kind: .totp, sharedKey: "k", uri: "u", session: "f1")
         let error = await #expect(throws: AuthError.self) {

@@ -216,7 +216,7 @@ import Testing
 
     @Test(
         arguments: [
-            (401, #"{"message":"Invalid API key","hint":"x"}"#, .failedPrecondition), (502, "<html>", .unavailable),
+            (401, #"{"message":"Invalid API key","hint":"x"}"#, .failedPrecondition), (500, "<html>", .unavailable),
             (403, #"{"code":"session_not_found","message":"x"}"#, .tokenRevoked),
             (403, #"{"code":"user_banned","message":"x"}"#, .userDisabled),
             (429, #"{"code":"over_request_rate_limit","message":"x"}"#, .unavailable),

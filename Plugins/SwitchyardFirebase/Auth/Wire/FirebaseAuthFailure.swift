@@ -42,6 +42,13 @@ struct FirebaseAuthFailure: Error, Sendable {
 
     var code: String? { if case .refused(let code, _) = kind { code } else { nil } }
 
+    /// The least pause before the same call may be sent again, if the answer shows that it was not carried out: a gateway did not
+    /// reach the service.
+    var pauseBeforeRepetition: Duration? {
+        guard case .unanswered(nil, let status?) = kind, [502, 503].contains(status) else { return nil }
+        return retryAfter ?? .zero
+    }
+
     /// From an answer with an error status.
     init(_ response: HTTPResponse, now: Int64) {
         retryAfter = response.headers["Retry-After"].flatMap { RetryAfter.delay($0, now: now) }

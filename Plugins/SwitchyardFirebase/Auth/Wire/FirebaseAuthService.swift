@@ -1,6 +1,7 @@
 import Foundation
 import Switchyard
 import SwitchyardBytes
+import SwitchyardProviderHTTP
 import SwitchyardWire
 import Synchronization
 
@@ -83,6 +84,12 @@ struct FirebaseAuthService: Sendable {
     }
 
     private func exchange(_ request: HTTPRequest) async throws(FirebaseAuthFailure) -> JSON {
+        try await Patience(clock: clock).outlasting(\.pauseBeforeRepetition) { () throws(FirebaseAuthFailure) in
+            try await exchangeOnce(request)
+        }
+    }
+
+    private func exchangeOnce(_ request: HTTPRequest) async throws(FirebaseAuthFailure) -> JSON {
         let response: HTTPResponse
         do throws(TransportError) {
             response = try await transport.send(request, within: Self.deadline, clock: clock)

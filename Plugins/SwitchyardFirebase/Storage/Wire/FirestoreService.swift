@@ -105,6 +105,14 @@ struct FirestoreService: Sendable {
         _ call: String, at parent: String, _ body: JSON, isIdempotent: Bool, for batch: OutgoingBatch? = nil
     ) async throws(StorageError) -> JSON {
         var request = try request(call, parent, body, isIdempotent)
+        return try await outlasting(isIdempotent) { () throws(StorageError) in
+            try await post(&request, for: batch)
+        }
+    }
+
+    private func post(
+        _ request: inout HTTPRequest, for batch: OutgoingBatch?
+    ) async throws(StorageError) -> JSON {
         let answer = try await authorised(&request, for: batch) { request in
             do throws(TransportError) {
                 return .success(try await transport.send(request, within: Self.callDeadline, clock: clock))
@@ -135,9 +143,17 @@ struct FirestoreService: Sendable {
         _ take: @escaping ListReader<Contents>.Take
     ) async throws(StorageError) -> Contents {
         var request = try request(call, parent, body, true)
+        return try await outlasting { () throws(StorageError) in
+            try await list(&request, isBrief, ListReader(into: start, take))
+        }
+    }
+
+    private func list<Contents: Sendable>(
+        _ request: inout HTTPRequest, _ isBrief: Bool, _ reader: ListReader<Contents>
+    ) async throws(StorageError) -> Contents {
         let answer = try await authorised(&request, for: nil) { request -> Result<ListAnswer<Contents>, StorageError> in
             do throws(TransportError) {
-                return .success(try await read(request, isBrief, ListReader(into: start, take)))
+                return .success(try await read(request, isBrief, reader))
             } catch {
                 return .failure(StorageError(error))
             }
@@ -211,6 +227,18 @@ struct FirestoreService: Sendable {
     private static func address(of parent: String, at endpoint: FirebaseEndpoint) -> String {
         let path = parent.split(separator: "/").map { PercentCoding.encode($0) }.joined(separator: "/")
         return "\(endpoint.address)/v1/\(path)"
+    }
+
+    /// Repeats a call that may be repeated while the server is there but cannot answer.
+    private func outlasting<Answer>(
+        _ mayRepeat: Bool = true, _ call: () async throws(StorageError) -> Answer
+    ) async throws(StorageError) -> Answer {
+        try await Patience(clock: clock).outlasting(
+            { (error: StorageError) -> Duration? in
+                guard mayRepeat else { return nil }
+                if let failure = error.underlying as? FirestoreFailure { return failure.isPassing ? .zero : nil }
+                return (error.underlying as? TransportError)?.isLostConnection == true ? .zero : nil
+            }, call)
     }
 
     /// Sends with tokens, and once more with new ones if they were refused. A refused request has not been carried out.

@@ -33,6 +33,19 @@ struct SupabaseAuthFailure: Error, Sendable {
     /// Whether the token was refused, independent of the call: the service reports this for an expired token.
     var isAboutToken: Bool { code == "bad_jwt" || code == "no_authorization" || (code == nil && status == 401) }
 
+    /// The least pause before the same call may be sent again, if the answer shows that it was not carried out: a gateway did not
+    /// reach the service, or the service did not reach its database. That usually passes within seconds.
+    var pauseBeforeRepetition: Duration? {
+        let isPassing =
+            switch kind {
+            case .refused(nil, let status, _), .unanswered(nil, let status?): [502, 503].contains(status)
+            // Refused connections of the database: it starts, or has none left.
+            case .refused(let code?, _, _): ["database_57P03", "database_53300"].contains(code)
+            case .unanswered, .unsafeAddress, .own: false
+            }
+        return isPassing ? retryAfter ?? .zero : nil
+    }
+
     /// Parses three body formats: the current one, the previous one and OAuth's. A gateway before the service may also answer.
     init(_ response: HTTPResponse, now: Int64) {
         retryAfter = response.headers["Retry-After"].flatMap { RetryAfter.delay($0, now: now) }

@@ -34,6 +34,12 @@ struct SupabaseAuthService: Sendable {
         if let bearer { request.headers["Authorization"] = "Bearer \(bearer.reveal())" }
         request.redirects = .surface
         request.maximumBodySize = maximumAnswer
+        return try await Patience(clock: clock).outlasting(\.pauseBeforeRepetition) {
+            () throws(SupabaseAuthFailure) in try await send(request)
+        }
+    }
+
+    private func send(_ request: HTTPRequest) async throws(SupabaseAuthFailure) -> JSON {
         let response: HTTPResponse
         do throws(TransportError) {
             response = try await transport.send(request, within: Self.deadline, clock: clock)

@@ -9,6 +9,8 @@ extension PostgRESTFailure {
     func setUpWords(isKeyOnly: Bool, at address: String) -> String? {
         switch code {
         case nil where status == 401: return SetUpWords.refusedKey(at: address)
+        case _ where isPassing:
+            return SetUpWords.withoutDatabase(at: address, status: status, isReached: code != nil || isWithoutDatabase)
         case nil where status < 500 && ![408, 413, 429].contains(status):
             return SetUpWords.stranger(at: address, status: status, isPage: isPage)
         case "PGRST125": return SetUpWords.stranger(at: address, status: status, isPage: false)
@@ -29,6 +31,17 @@ enum SetUpWords {
     static func stranger(at address: String, status: Int, isPage: Bool) -> String {
         "“\(address)” answered with \(isPage ? "a web page" : "nothing that Supabase says") (HTTP \(status)). "
             + "Check that the url is the project's own, and that no proxy or sign-in page of the network is in between."
+    }
+
+    /// - Parameter isReached: Whether the data service itself answered, and not a gateway before it.
+    static func withoutDatabase(at address: String, status: Int, isReached: Bool) -> String {
+        let subject =
+            isReached
+            ? "The data service at “\(address)” cannot reach its database"
+            : "The gateway at “\(address)” cannot reach the data service"
+        return
+            "\(subject) (HTTP \(status)). That usually passes within seconds; if it does not, see the project's dashboard: "
+            + "the database may be paused, restarting or out of connections."
     }
 
     /// The functions existed before, but the database or the service now lacks a part of them.

@@ -13,6 +13,10 @@ struct PostgRESTFailure: Error, Hashable, Sendable {
     let details: String?
     /// Whether it is a web page, which the service never sends.
     let isPage: Bool
+    /// Whether it is the service's answer when its connection to the database broke without a reason.
+    let isWithoutDatabase: Bool
+    /// The pause that the answer asks for.
+    var retryAfter: Duration?
     /// A remark if the answer's time shows that this device's clock is wrong.
     var clockRemark: String?
 
@@ -22,6 +26,7 @@ struct PostgRESTFailure: Error, Hashable, Sendable {
         isPage = body.isWebPage
         code = json.flatMap { PostgRESTFailure.code(in: $0) }
         let text = json?["message"]?.string ?? ""
+        isWithoutDatabase = status == 400 && json?["code"] == "" && text.isEmpty
         message =
             code == nil && text.isEmpty
             ? "Something answered with status \(status) and no reason: the data service without its database, or a gateway "
@@ -67,6 +72,16 @@ struct PostgRESTFailure: Error, Hashable, Sendable {
     /// The same code means that an operator does not fit a column's type.
     var isAboutUnknownFunction: Bool { code == "42883" && message.contains("function") }
 
+    /// Whether the service is there, but has lost its database or waits for it, or is missing behind its gateway. Such a state
+    /// usually ends within seconds.
+    var isPassing: Bool {
+        switch code {
+        case nil: isWithoutDatabase || [502, 503].contains(status)
+        case "PGRST000", "PGRST001", "PGRST002", "PGRST003", "57P01", "57P02", "57P03": true
+        case let code?: code.hasPrefix("08")
+        }
+    }
+
     /// Whether the statement was stopped by a timeout.
     var isAboutTime: Bool { code == "57014" }
 
@@ -101,7 +116,7 @@ extension StorageError {
         let (code, isRetryable) = StorageError.meaning(of: failure)
         let isAboutBatch = ![.unauthenticated, .unknown, .internal].contains(code)
         self.init(
-            code, failure.words, isRetryable: isRetryable, underlying: failure,
+            code, failure.words, isRetryable: isRetryable, retryAfter: failure.retryAfter, underlying: failure,
             isRefusal: isAboutBatch && !isRetryable)
     }
 

@@ -16,6 +16,28 @@ struct PostgRESTService: Sendable {
     /// Checks that the functions exist before the first call; `nil` to skip the check.
     var gate: SchemaGate?
     var now: @Sendable () -> Timestamp = { Timestamp(Date()) }
+    /// Whether a call that may be repeated outlasts a short absence of the database.
+    private var isPatient = false
+
+    /// This service for calls that somebody waits for and nobody else repeats.
+    var patient: PostgRESTService {
+        var service = self
+        service.isPatient = true
+        return service
+    }
+
+    init(
+        project: SupabaseProject, tokens: SupabaseTokens, transport: any Transport,
+        clock: any Clock<Duration> = ContinuousClock(), gate: SchemaGate? = nil,
+        now: @escaping @Sendable () -> Timestamp = { Timestamp(Date()) }
+    ) {
+        self.project = project
+        self.tokens = tokens
+        self.transport = transport
+        self.clock = clock
+        self.gate = gate
+        self.now = now
+    }
 
     private static let deadline = Duration.seconds(60)
     private static let idleLimit = Duration.seconds(30)
@@ -29,6 +51,22 @@ struct PostgRESTService: Sendable {
     func call(
         _ function: String, _ arguments: JSONObject, isIdempotent: Bool, isForQueue: Bool = false,
         for batch: OutgoingBatch? = nil, as reader: CallOwner? = nil
+    ) async throws(StorageError) -> JSON {
+        try await Patience(clock: clock).outlasting({ (error: StorageError) -> Duration? in
+            guard isPatient, isIdempotent else { return nil }
+            if let failure = error.underlying as? PostgRESTFailure {
+                return failure.isPassing ? failure.retryAfter ?? .zero : nil
+            }
+            return (error.underlying as? TransportError)?.isLostConnection == true ? .zero : nil
+        }) { () throws(StorageError) in
+            try await callOnce(
+                function, arguments, isIdempotent: isIdempotent, isForQueue: isForQueue, for: batch, as: reader)
+        }
+    }
+
+    private func callOnce(
+        _ function: String, _ arguments: JSONObject, isIdempotent: Bool, isForQueue: Bool, for batch: OutgoingBatch?,
+        as reader: CallOwner?
     ) async throws(StorageError) -> JSON {
         do throws(StorageError) {
             try await gate?.pass(self)
@@ -92,6 +130,7 @@ struct PostgRESTService: Sendable {
             let response = try await send(request)
             if response.isSuccess { return response.body }
             var failure = PostgRESTFailure(status: response.status, body: response.body)
+            failure.retryAfter = response.headers["Retry-After"].flatMap { RetryAfter.delay($0, now: now().seconds) }
             failure.clockRemark = DeviceClock.remark(response.headers, now: now())
             guard failure.isAboutToken, tokens.canRefresh, refused == nil else {
                 if batch != nil, proof.user == nil, failure.code == "42501" {
