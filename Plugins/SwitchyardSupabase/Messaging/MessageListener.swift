@@ -12,7 +12,7 @@ final class MessageListener: Sendable {
 
     /// - Parameter ended: Called once the channel has ended for good, if the listener still exists.
     init(
-        _ channel: RealtimeChannel, topic: MessagingTopic?, hub: MessagingHub,
+        _ channel: RealtimeChannel, of name: MessageChannel, hub: MessagingHub, missed: MissedMessages,
         ended: @escaping @Sendable (MessageListener) async -> Void
     ) {
         self.channel = channel
@@ -30,12 +30,16 @@ final class MessageListener: Sendable {
                         isNew = listener != [user]
                         listener = [user]
                         self?.outcome.resolve(.success(()))
-                    case .confirmed: self?.outcome.resolve(.success(()))
+                    case .confirmed:
+                        self?.outcome.resolve(.success(()))
+                        // What was sent since the join may be in neither.
+                        await missed.look()
                     case .broadcast(let broadcast):
                         guard broadcast.event == MessageChannel.event, case .json(let json) = broadcast.content,
-                            let message = RemoteMessage(supabase: json, fallbackID: broadcast.id, topic: topic)
+                            let message = RemoteMessage(supabase: json, fallbackID: broadcast.id, topic: name.topic)
                         else { break }
                         if broadcast.isReplayed, isNew { hub.know(message.id) } else { hub.take(message) }
+                        if let number = json["number"]?.int64 { await missed.arrived(number, on: name) }
                     case .unconfirmed, .interrupted, .overflowed, .change: break
                     }
                 }

@@ -36,12 +36,16 @@ enum MessageChannel: Hashable, Sendable {
 
     static let event = "message"
 
-    var name: String {
+    /// The database's name for it.
+    var target: String {
         switch self {
-        case .installation(let id): "switchyard:installation:\(id)"
-        case .topic(let topic): "switchyard:topic:\(topic.rawValue)"
+        case .installation(let id): "installation:\(id)"
+        case .topic(let topic): "topic:\(topic.rawValue)"
         }
     }
+
+    /// The realtime service's name for it.
+    var name: String { "switchyard:\(target)" }
 
     var topic: MessagingTopic? { if case .topic(let topic) = self { topic } else { nil } }
 }

@@ -43,8 +43,7 @@ public final class SupabaseMessagingAdapter: MessagingClient {
         let folder = try surroundings.folder("messaging")
         registrar = SupabaseRegistrar(
             service, realtime.socket, file: folder?.appendingPathComponent("installation.json", isDirectory: false),
-            hub: hub,
-            surroundings.context)
+            hub: hub, heartbeat: surroundings.configuration.realtime.heartbeat, surroundings.context)
     }
 
     // MARK: Permission and token

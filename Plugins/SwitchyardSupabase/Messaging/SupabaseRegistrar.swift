@@ -28,6 +28,7 @@ actor SupabaseRegistrar {
     private var listeners: [MessageChannel: MessageListener] = [:]
     /// Serializes changes of the registration.
     private let turns = Turns()
+    private let missed: MissedMessages
     private var follower: Task<Void, Never>?
     private var repair: Task<Void, Never>?
     /// The number of consecutive failed repairs.
@@ -40,8 +41,10 @@ actor SupabaseRegistrar {
     private static let longestRetry = Duration.seconds(600)
 
     init(
-        _ service: PostgRESTService, _ socket: RealtimeSocket, file: URL?, hub: MessagingHub, _ context: ModuleContext
+        _ service: PostgRESTService, _ socket: RealtimeSocket, file: URL?, hub: MessagingHub, heartbeat: Duration,
+        _ context: ModuleContext
     ) {
+        missed = MissedMessages(service, hub: hub, pause: heartbeat, clock: context.clock)
         self.service = service
         self.socket = socket
         self.file = StateFile(file)
@@ -97,11 +100,12 @@ actor SupabaseRegistrar {
         change { $0.topics.insert(topic) }
     }
 
-    func unsubscribe(from topic: MessagingTopic) {
+    func unsubscribe(from topic: MessagingTopic) async {
         read()
         wanted.remove(.topic(topic))
         leave(.topic(topic))
         change { $0.topics.remove(topic) }
+        if !wanted.contains(.topic(topic)) { await missed.forget(.topic(topic)) }
     }
 
     /// Restores the stored channels when someone starts to listen.
@@ -116,13 +120,14 @@ actor SupabaseRegistrar {
         await takeUp()
     }
 
-    func shutDown() {
+    func shutDown() async {
         isShutDown = true
         follower?.cancel()
         repair?.cancel()
         wanted = []
         for listener in listeners.values { listener.leave() }
         listeners = [:]
+        await missed.shutDown()
     }
 
     // MARK: Registering
@@ -166,6 +171,7 @@ actor SupabaseRegistrar {
             leave(.installation(id))
             registeredOwner = nil
             change { $0.installation = nil }
+            await missed.forget(.installation(id))
         }
         hub.tell(nil)
     }
@@ -201,6 +207,7 @@ actor SupabaseRegistrar {
         guard auth == nil || user != nil else { return }
         for case .topic(let topic) in wanted {
             if case .failure = listener(.topic(topic)) { takeUpLater() }
+            Task { await missed.follow(.topic(topic)) }
         }
         guard let id = state.installation, wanted.contains(.installation(id)),
             !isHeard(.installation(id)) || user != registeredOwner || !isCurrent
@@ -234,7 +241,7 @@ actor SupabaseRegistrar {
         do throws(RealtimeFailure) {
             let joined = try socket.join(
                 channel.name, RealtimeConfiguration(isPrivate: true, awaitsDatabase: true, replays: true))
-            let listener = MessageListener(joined, topic: channel.topic, hub: hub) { [weak self] listener in
+            let listener = MessageListener(joined, of: channel, hub: hub, missed: missed) { [weak self] listener in
                 await self?.ended(listener, of: channel)
             }
             listeners[channel] = listener
@@ -246,6 +253,8 @@ actor SupabaseRegistrar {
 
     private func join(_ channel: MessageChannel) async throws(MessagingError) {
         let listener = try listener(channel).get()
+        // Beside the join: what is sent later is not lost, even if the channel is confirmed late.
+        async let isFollowed: Void = missed.follow(channel)
         let waiting = Task { () async -> Result<Void, MessagingError> in
             do throws(MessagingError) { return .success(try await listener.joined()) } catch { return .failure(error) }
         }
@@ -261,6 +270,7 @@ actor SupabaseRegistrar {
         }
         do throws(MessagingError) {
             try result.get()
+            await isFollowed
             repairs = 0
         } catch {
             // A wanted channel keeps trying.

@@ -42,7 +42,21 @@ extension RealtimeMachine {
         guard phase == .open else { return }
         let joining = channels.filter { $0.value.phase == .joining }
         var room = Self.joinsAtOnce - joining.count
+        // Channels that carry messages come first, and nothing that may be refused goes out beside them.
+        let carrying = order.filter { channels[$0]?.configuration.replays == true }
+        for topic in carrying where room > 0 && refusals[topic] == nil && channels[topic]?.phase == .waiting {
+            sendJoin(topic)
+            room -= 1
+        }
+        guard !carrying.contains(where: { refusals[$0] == nil && channels[$0]?.phase == .joining }) else { return }
+        // While messages are carried, few of the others may be under way that the server has not admitted before.
+        var unproven = carrying.isEmpty ? Int.max : Self.unprovenJoinsAtOnce
+        unproven -= joining.values.count { $0.joinedAt == nil }
         for topic in order where room > 0 && refusals[topic] == nil && channels[topic]?.phase == .waiting {
+            if channels[topic]?.joinedAt == nil {
+                guard unproven > 0 else { continue }
+                unproven -= 1
+            }
             sendJoin(topic)
             room -= 1
         }

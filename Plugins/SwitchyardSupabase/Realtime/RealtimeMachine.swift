@@ -75,6 +75,8 @@ struct RealtimeMachine {
     static let pushDeadline = Duration.seconds(10)
     /// The maximum number of unanswered joins: a project allows so many per second.
     static let joinsAtOnce = 8
+    /// The maximum number of those that were never admitted, on a socket that carries messages: each refusal blocks it for seconds.
+    static let unprovenJoinsAtOnce = 2
     /// The maximum number of consecutive late heartbeats while the server processes joins.
     static let lateBeatsAtMost = 3
     /// The number of heartbeats after which a message is sent that wakes a service without its database. Each message makes it

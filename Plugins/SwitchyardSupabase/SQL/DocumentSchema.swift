@@ -2,7 +2,7 @@
 public enum DocumentSchema {
     /// Increases when clients begin to need what older functions lack, so that they know whether it exists. Functions that
     /// answer the same in less time keep the version; run ``sql`` again to get them.
-    public static let version = 10
+    public static let version = 11
     /// The version of the oldest clients that these functions support.
     package static let serves = 1
 

@@ -31,7 +31,7 @@ begin
   -- What keeps the tables.
   return query select 'row-level security on ' || t.name, format('alter table %s enable row level security;', t.name), keeper
     from unnest(array['switchyard.documents', 'switchyard.deletions', 'switchyard.batches', 'switchyard.rules', 'switchyard.settings',
-                      'switchyard.installations']) t (name)
+                      'switchyard.installations', 'switchyard.channels']) t (name)
     where not exists (select from pg_catalog.pg_class c where c.oid = to_regclass(t.name) and c.relrowsecurity);
   return query select format('the policy %s on %s', t.name, t.place), again, keeper
     from (values ('documents_read', 'switchyard.documents'), ('installations_read', 'switchyard.installations')) t (name, place)
@@ -86,6 +86,24 @@ begin
             select from pg_catalog.pg_policy x where x.polrelid = channels and x.polcmd in ('a', '*')
               and (0::oid = any (x.polroles) or exists (select from unnest(x.polroles) y where pg_has_role(sender, y, 'usage'))));
     end if;
+  end if;
+
+  -- What finds messages that were missed.
+  if channels is not null then
+    select pg_get_userbyid(p.proowner) into sender from pg_catalog.pg_proc p
+      where p.oid = to_regprocedure('public.switchyard_messages(jsonb)');
+    return query select format('the right of %I to read realtime.messages, without which missed messages are lost', sender),
+        format('grant select on realtime.messages to %I;', sender), format('%s, or a member of it', owner_)
+      where not has_table_privilege(sender, channels, 'select');
+    return query select format('the policy switchyard_read on realtime.messages, by which %I finds missed messages', sender),
+        format('create policy switchyard_read on realtime.messages for select to %I using (true);', sender),
+        format('%s, or a member of it', owner_)
+      from pg_catalog.pg_roles r
+      where r.rolname = sender and not r.rolsuper and not r.rolbypassrls and not pg_has_role(sender, owner_, 'usage')
+        and not exists (
+          select from pg_catalog.pg_policy x where x.polrelid = channels and x.polcmd in ('r', '*')
+            and pg_get_expr(x.polqual, x.polrelid) = 'true'
+            and (0::oid = any (x.polroles) or exists (select from unnest(x.polroles) y where pg_has_role(sender, y, 'usage'))));
   end if;
 
   if has_domain then

@@ -4,7 +4,7 @@ language sql immutable parallel safe as $$
   select array['switchyard_get', 'switchyard_query', 'switchyard_aggregate', 'switchyard_collections', 'switchyard_changes',
     'switchyard_commit', 'switchyard_outcome', 'switchyard_delete_tree', 'switchyard_schema', 'switchyard_rows',
     'switchyard_row_query', 'switchyard_row_aggregate', 'switchyard_look', 'switchyard_commit_rows', 'switchyard_register',
-    'switchyard_unregister']
+    'switchyard_unregister', 'switchyard_messages']
 $$;
 
 do $$

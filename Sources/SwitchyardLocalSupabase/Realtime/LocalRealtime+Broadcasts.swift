@@ -112,7 +112,7 @@ extension LocalRealtime {
         guard let bytes = try? await request.body.collect(upTo: 1 << 16), let json = try? JSON(parsing: bytes),
             let switches = json.object
         else { return .text("this is no JSON\n", status: 400) }
-        for name in ["delay", "refusalPause"] {
+        for name in ["delay", "refusalPause", "loseDatabase"] {
             guard let given = switches[name], !(0...FaultRule.longest).contains(given.int ?? -1) else { continue }
             return .text("\(name) is a number of milliseconds from 0 to \(FaultRule.longest)\n", status: 400)
         }
@@ -125,6 +125,7 @@ extension LocalRealtime {
             case ("delayEvents", let count?, _): faults.delayEvents(count, by: delay)
             case ("delay", .some, _): break
             case ("fallSilent", let count?, _): faults.fallSilent(afterEvents: count)
+            case ("loseDatabase", let time?, _): faults.loseDatabase(for: .milliseconds(time))
             case ("refusalPause", let pause?, _): faults.refusalPause = .milliseconds(pause)
             case ("refuseWebSockets", _, let refuses?): faults.refusesWebSockets = refuses
             case ("cutSockets", _, true?): cutSockets()

@@ -17,6 +17,7 @@ package final class RealtimeFaults: Sendable {
         /// The number of database events after which each silence begins; `nil` for never.
         var eventsToSilence: Int?
         var eventsLeft = 0
+        var deafUntil: ContinuousClock.Instant?
     }
 
     private let state = Mutex(State())
@@ -63,12 +64,20 @@ package final class RealtimeFaults: Sendable {
 
     package var isSilent: Bool { state.withLock { $0.eventsToSilence != nil && $0.eventsLeft == 0 } }
 
+    /// For this time, the service has lost its connection to the database and restores it by itself: what the database sends
+    /// meanwhile never arrives, and nobody is told.
+    package func loseDatabase(for time: Duration) { state.withLock { $0.deafUntil = .now + time } }
+
+    /// Whether the service is without its database because of ``loseDatabase(for:)``.
+    package var isWithoutDatabase: Bool { state.withLock { $0.deafUntil.map { .now < $0 } ?? false } }
+
     /// Restores the connection to the database.
     func wake() { state.withLock { $0.eventsLeft = $0.eventsToSilence ?? 0 } }
 
     /// - Returns: Whether an event of the database is delivered.
     func admitsEvent() -> Bool {
         state.withLock { state in
+            if let end = state.deafUntil, .now < end { return false }
             guard state.eventsToSilence != nil else { return true }
             guard state.eventsLeft > 0 else { return false }
             state.eventsLeft -= 1

@@ -114,7 +114,7 @@ final class MessagingStub: Sendable {
         }
         return state.withLock { state in
             let installation = body?["installation"]?.string ?? ""
-            if name != "switchyard_schema" { state.calls.append(name) }
+            if name != "switchyard_schema", name != "switchyard_messages" { state.calls.append(name) }
             if let failure = state.failure { return ServerResponse(status: failure) }
             switch name {
             case "switchyard_schema":
@@ -125,6 +125,8 @@ final class MessagingStub: Sendable {
             case "switchyard_unregister":
                 state.installations[installation] = nil
                 state.owners[installation] = nil
+            // None of the database's.
+            case "switchyard_messages": return .json(Array("[]".utf8))
             default: return ServerResponse(status: 404)
             }
             return ServerResponse(status: 204)

@@ -139,7 +139,14 @@ import Testing
                 stub.address, tokens: SupabaseTokens(key: "key", auth: nil), transport: transport)
             let channel = try socket.join(
                 "switchyard:installation:unknown", RealtimeConfiguration(isPrivate: true))
-            let listener = MessageListener(channel, topic: nil, hub: MessagingHub(), ended: { _ in })
+            let hub = MessagingHub()
+            let service = PostgRESTService(
+                project: try SupabaseProject(stub.url), tokens: SupabaseTokens(key: "key", auth: nil),
+                transport: transport)
+            let listener = MessageListener(
+                channel, of: .installation("unknown"), hub: hub,
+                missed: MissedMessages(service, hub: hub, pause: .seconds(25), clock: ContinuousClock()),
+                ended: { _ in })
             let error = await #expect(throws: MessagingError.self) {
                 () async throws -> Void in try await listener.joined()
             }

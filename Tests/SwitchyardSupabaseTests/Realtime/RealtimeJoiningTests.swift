@@ -71,6 +71,26 @@ struct RealtimeJoiningTests: RealtimeMachineSuite {
         }
     }
 
+    @Test func `Channels with messages are joined first, and the others beside them two at a time`() {
+        var machine = machine()
+        let carrying = RealtimeConfiguration(isPrivate: true, replays: true)
+        for number in 0..<6 { _ = machine.handle(.join("realtime:query\(number)", Self.plain)) }
+        _ = machine.handle(.join("realtime:news", carrying))
+        #expect(sent(machine.handle(.opened(polls: false))).map(\.topic) == ["realtime:news"])
+        #expect(
+            sent(machine.handle(reply("1", "realtime:news"))).map(\.topic) == ["realtime:query0", "realtime:query1"])
+        #expect(sent(machine.handle(reply("2", "realtime:query0"))).map(\.topic) == ["realtime:query2"])
+        // What comes later waits for nothing but what is under way.
+        #expect(sent(machine.handle(.join("realtime:sport", carrying))).map(\.topic) == ["realtime:sport"])
+        #expect(sent(machine.handle(reply("3", "realtime:query1"))).isEmpty)
+        #expect(sent(machine.handle(reply("5", "realtime:sport"))).map(\.topic) == ["realtime:query3"])
+        // Those that the server knows already are not held back after a lost connection.
+        _ = machine.handle(.broken)
+        _ = machine.handle(.timer(.reconnect))
+        let again = sent(machine.handle(.opened(polls: false))).map(\.topic)
+        #expect(again == ["realtime:news", "realtime:sport"])
+    }
+
     @Test func `Joins wait for each other in groups`() {
         var machine = machine()
         for number in 0..<20 { _ = machine.handle(.join("realtime:\(number)", Self.plain)) }

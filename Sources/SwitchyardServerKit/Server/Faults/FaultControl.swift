@@ -68,7 +68,8 @@ package struct FaultControl: Sendable {
             let text = try JSON(parsing: try await request.body.collect(upTo: 1 << 20))
             guard let object = text.object else { throw FaultRule.Mistake("a rule is an object") }
             let rule = try FaultRule(object)
-            let added = faults.add(rule.fault, times: rule.times, after: rule.skips, when: rule.condition)
+            let added = faults.add(
+                rule.fault, times: rule.times, after: rule.skips, every: rule.period, when: rule.condition)
             known.all.withLock { $0.append(Known(rule: added, text: object, gate: rule.gate)) }
             return .json((["id": .integer(Int64(added.id))] as JSON).bytes(), status: 201)
         } catch let mistake as FaultRule.Mistake {

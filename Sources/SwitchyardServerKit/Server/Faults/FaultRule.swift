@@ -4,7 +4,7 @@ import SwitchyardWire
 /// A rule of `FaultSwitches`, read from JSON.
 ///
 /// It matches requests by `method` and `path` (a `Router` pattern), both optional. It applies to `times` requests (1 by
-/// default, `null` for all) after `after` others were let through. `fault` is one of:
+/// default, `null` for all) after `after` others were let through, and of those to every `every`th. `fault` is one of:
 ///
 /// * `answer`: skips the handler; `status` (503), `headers`, `body` are the answer.
 /// * `replace`: runs the handler, and replaces its answer by these.
@@ -25,10 +25,12 @@ package struct FaultRule {
     let gate: Gate?
     let times: Int?
     let skips: Int
+    let period: Int
     let condition: FaultSwitches.Condition
 
     private static let names: Set = [
-        "fault", "method", "path", "times", "after", "status", "headers", "body", "reset", "bytes", "milliseconds",
+        "fault", "method", "path", "times", "after", "every", "status", "headers", "body", "reset", "bytes",
+        "milliseconds",
     ]
 
     /// A day, in milliseconds.
@@ -64,6 +66,7 @@ package struct FaultRule {
         }
         times = object["times"] == .null ? nil : try reader.int("times", or: 1)
         skips = try reader.int("after", or: 0)
+        period = try reader.int("every", or: 1)
         let method = try reader.string("method").map { HTTPMethod(rawValue: $0) }
         let pattern = try reader.string("path").map { PathPattern($0) }
         condition = { request in

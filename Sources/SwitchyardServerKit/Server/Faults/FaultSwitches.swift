@@ -36,6 +36,9 @@ package final class FaultSwitches: Sendable {
         let condition: Condition
         /// The number of matching requests to let through first.
         var skips: Int
+        /// Of the requests after those, each one with a number divisible by this is affected.
+        let period: Int
+        var count = 0
         /// The number of further requests that it affects; `nil` for all.
         var remaining: Int?
     }
@@ -55,15 +58,19 @@ package final class FaultSwitches: Sendable {
     /// - Parameters:
     ///   - times: The number of requests that it affects; `nil` for all until it is removed.
     ///   - skips: The number of matching requests to let through first.
+    ///   - period: Affects every `period`th of the requests after those.
     @discardableResult
     package func add(
-        _ fault: Fault, times: Int? = 1, after skips: Int = 0, when condition: @escaping Condition = { _ in true }
+        _ fault: Fault, times: Int? = 1, after skips: Int = 0, every period: Int = 1,
+        when condition: @escaping Condition = { _ in true }
     ) -> Rule {
         state.withLock { state in
             state.next += 1
             let rule = Rule(id: state.next)
             state.entries.append(
-                Entry(rule: rule, fault: fault, condition: condition, skips: skips, remaining: times))
+                Entry(
+                    rule: rule, fault: fault, condition: condition, skips: skips, period: max(period, 1),
+                    remaining: times))
             return rule
         }
     }
@@ -97,6 +104,8 @@ package final class FaultSwitches: Sendable {
                     state.entries[index].skips -= 1
                     return false
                 }
+                state.entries[index].count += 1
+                if !state.entries[index].count.isMultiple(of: state.entries[index].period) { return nil }
                 if let remaining = state.entries[index].remaining {
                     guard remaining > 0 else { return nil }
                     state.entries[index].remaining = remaining - 1

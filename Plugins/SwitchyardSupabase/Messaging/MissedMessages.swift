@@ -1,0 +1,119 @@
+import Switchyard
+import SwitchyardBytes
+import SwitchyardProviderHTTP
+import SwitchyardProviderKit
+
+/// Finds the database's messages that did not arrive.
+///
+/// The realtime service loses messages without a word while it has lost its database, and repeats only a channel's newest ones.
+/// So the database numbers the messages of each channel. It is asked for the newest number before a channel is joined, at every
+/// heartbeat and after every gap, and for the messages themselves where one is missing.
+actor MissedMessages {
+    private let service: PostgRESTService
+    private let hub: MessagingHub
+    private let clock: any Clock<Duration>
+    private let pause: Duration
+    private var channels: [MessageChannel: MessageNumbers] = [:]
+    /// Whose messages these are; empty before the first look.
+    private var user: [AuthUser.ID?] = []
+    /// Whether the database numbers messages. An older installation does not.
+    private var isServed = true
+    private var running: Task<Void, Never>?
+    private var waiting: Task<Void, Never>?
+    private var rounds: Task<Void, Never>?
+
+    /// - Parameter pause: How often to look while channels are followed.
+    init(_ service: PostgRESTService, hub: MessagingHub, pause: Duration, clock: any Clock<Duration>) {
+        self.service = service.patient
+        self.hub = hub
+        self.pause = pause
+        self.clock = clock
+    }
+
+    deinit { rounds?.cancel() }
+
+    /// Returns when it is known which message is the newest, or when the database cannot say it. What is sent from then on is not
+    /// lost.
+    func follow(_ channel: MessageChannel) async {
+        guard isServed, channels[channel]?.through == nil else { return }
+        channels[channel] = channels[channel] ?? MessageNumbers()
+        if rounds == nil { rounds = goRound() }
+        await look()
+    }
+
+    func forget(_ channel: MessageChannel) { channels[channel] = nil }
+
+    func arrived(_ number: Int64, on channel: MessageChannel) {
+        channels[channel]?.arrived(number)
+        if channels[channel]?.hasHole == true { Task { await look() } }
+    }
+
+    func shutDown() {
+        rounds?.cancel()
+        channels = [:]
+    }
+
+    private func goRound() -> Task<Void, Never> {
+        Task { [weak self, clock, pause] in
+            // Not all devices at the same moment.
+            while (try? await clock.sleep(for: pause * Double.random(in: 0.8...1.2))) != nil {
+                guard let self else { return }
+                await look()
+            }
+        }
+    }
+
+    // MARK: Looking
+
+    /// Returns after a look that began after the call.
+    func look() async {
+        if let waiting { return await waiting.value }
+        let next = Task { [running] in
+            await running?.value
+            self.begin()
+            while await self.lookOnce() {}
+        }
+        waiting = next
+        await next.value
+    }
+
+    private func begin() {
+        running = waiting
+        waiting = nil
+    }
+
+    /// - Returns: Whether there is more to fetch.
+    private func lookOnce() async -> Bool {
+        guard isServed, !channels.isEmpty else { return false }
+        if user != [hub.user] {
+            // Whoever signs in gets no earlier messages. While nobody is signed in, nothing is known yet.
+            if user.first != .some(nil) { for channel in channels.keys { channels[channel] = MessageNumbers() } }
+            user = [hub.user]
+        }
+        let (asker, asked) = (user, channels)
+        let wanted = asked.map { channel, numbers -> JSON in
+            ["target": .string(channel.target), "after": numbers.through.map(JSON.integer) ?? .null]
+        }
+        let answer: JSON
+        do throws(StorageError) {
+            answer = try await service.call("switchyard_messages", ["wanted": .array(wanted)], isIdempotent: true)
+        } catch {
+            if (error.underlying as? PostgRESTFailure)?.isAboutMissingFunction == true { isServed = false }
+            return false
+        }
+        guard asker == [hub.user] else { return true }
+        let named = Dictionary(asked.keys.map { ($0.target, $0) }) { first, _ in first }
+        var isBehind = false
+        for entry in answer.array ?? [] {
+            guard let channel = entry["target"]?.string.flatMap({ named[$0] }), channels[channel] != nil,
+                let newest = entry["newest"]?.int64, let through = entry["through"]?.int64
+            else { continue }
+            for message in entry["messages"]?.array ?? [] {
+                if let message = RemoteMessage(supabase: message, topic: channel.topic) { hub.take(message) }
+            }
+            channels[channel]?.settled(through: through, newest: newest)
+            if through < newest { isBehind = true }
+        }
+        return isBehind
+    }
+}
