@@ -45,7 +45,7 @@ let package = Package(
         .target(
             name: "SwitchyardWire",
             dependencies: ["SwitchyardBytes", .target(name: "CSwitchyardCurl", condition: .when(platforms: [.linux]))]),
-        .target(name: "SwitchyardURLSession", dependencies: ["SwitchyardWire"]),
+        .target(name: "SwitchyardURLSession", dependencies: ["SwitchyardBytes", "SwitchyardWire"]),
         .target(name: "SwitchyardSync", dependencies: ["Switchyard", "SwitchyardBytes", "CSwitchyardSQLite"]),
         // What a driver is compared with.
         .target(name: "SwitchyardSyncReference", dependencies: ["Switchyard", "SwitchyardBytes", "SwitchyardSync"]),

@@ -13,23 +13,28 @@ import Synchronization
 final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
     private struct State {
         var exchanges: [Int: SessionExchange] = [:]
+        var sockets: [Int: SessionWebSocket.Waits] = [:]
         var isShutDown = false
         var isInvalid = false
         var waiters: [CheckedContinuation<Void, Never>] = []
     }
 
     private let trust: URLSessionTransport.Trust
+    private let invalid: @Sendable (SessionDelegate) -> Void
     private let state = Mutex(State())
 
-    init(trust: URLSessionTransport.Trust) {
+    /// - Parameter invalid: Called when the session has ended.
+    init(trust: URLSessionTransport.Trust, invalid: @escaping @Sendable (SessionDelegate) -> Void = { _ in }) {
         self.trust = trust
+        self.invalid = invalid
     }
-
-    /// Creates a delegate for another session; task numbers are unique only within one session.
-    func sibling() -> SessionDelegate { SessionDelegate(trust: trust) }
 
     func add(_ exchange: SessionExchange, for task: URLSessionTask) {
         state.withLock { $0.exchanges[task.taskIdentifier] = exchange }
+    }
+
+    func add(_ socket: SessionWebSocket.Waits, for task: URLSessionTask) {
+        state.withLock { $0.sockets[task.taskIdentifier] = socket }
     }
 
     /// From here on, a cancelled task counts as ended by the shutdown.
@@ -55,16 +60,19 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
     // MARK: URLSession
 
     func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {
-        let (waiters, left) = state.withLock { state in
+        let (waiters, left, sockets) = state.withLock { state in
             state.isInvalid = true
             defer {
                 state.waiters = []
                 state.exchanges = [:]
+                state.sockets = [:]
             }
-            return (state.waiters, state.exchanges)
+            return (state.waiters, state.exchanges, state.sockets)
         }
         for exchange in left.values { exchange.finish(Self.shutDown) }
+        for socket in sockets.values { socket.end(Self.shutDown) }
         for waiter in waiters { waiter.resume() }
+        invalid(self)
     }
 
     func urlSession(
@@ -97,9 +105,13 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-        let (exchange, isShutDown) = state.withLock { state in
-            (state.exchanges.removeValue(forKey: task.taskIdentifier), state.isShutDown)
+        let (exchange, socket, isShutDown) = state.withLock { state in
+            (
+                state.exchanges.removeValue(forKey: task.taskIdentifier),
+                state.sockets.removeValue(forKey: task.taskIdentifier), state.isShutDown
+            )
         }
+        socket?.end(isShutDown ? Self.shutDown : error)
         if isShutDown, error != nil {
             exchange?.finish(Self.shutDown)
         } else {

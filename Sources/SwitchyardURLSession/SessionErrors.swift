@@ -17,6 +17,10 @@ enum SessionErrors {
             mayHaveBeenSent: row.wasSent, underlying: error)
     }
 
+    static func ofSocket(_ error: any Error) -> TransportError {
+        error as? TransportError ?? self.error(error, isIdempotent: false)
+    }
+
     private static func row(
         _ code: URLError.Code, _ url: String?
     ) -> (code: TransportError.Code, message: String, isPassing: Bool, wasSent: Bool) {

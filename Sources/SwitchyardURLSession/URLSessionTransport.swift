@@ -18,7 +18,18 @@ import Synchronization
 /// On Linux, where only tests and measurements use it, Foundation also has no web sockets, no custom certificate authorities,
 /// and no back-pressure: `suspend` does not stop what is already queued.
 package final class URLSessionTransport: Transport {
-    private let state: Mutex<URLSession?>
+    private struct Sessions {
+        /// The session that requests share; `nil` after the shutdown.
+        var shared: URLSession?
+        /// Those of requests on a connection of their own.
+        var fresh: [ObjectIdentifier: URLSession] = [:]
+    }
+
+    private final class SessionBox: Sendable {
+        let sessions = Mutex(Sessions())
+    }
+
+    private let state = SessionBox()
     private let delegate: SessionDelegate
     private let trust: Trust
     private let connectionsPerHost: Int
@@ -37,11 +48,14 @@ package final class URLSessionTransport: Transport {
         self.trust = trust
         self.connectionsPerHost = connectionsPerHost
         delegate = SessionDelegate(trust: trust)
-        state = Mutex(Self.makeSession(delegate, connectionsPerHost))
+        state.sessions.withLock { $0.shared = Self.makeSession(delegate, connectionsPerHost) }
     }
 
     deinit {
-        state.withLock { $0?.invalidateAndCancel() }
+        state.sessions.withLock { sessions in
+            sessions.shared?.invalidateAndCancel()
+            for session in sessions.fresh.values { session.invalidateAndCancel() }
+        }
     }
 
     package func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
@@ -90,20 +104,28 @@ package final class URLSessionTransport: Transport {
         #if canImport(FoundationNetworking)
             throw TransportError(.unsupported, "Foundation has no web sockets on this platform")
         #else
-            guard let session = state.withLock({ $0 }) else { throw Self.shutDown }
-            return try await SessionWebSocket.open(request, session: session, delegate: delegate)
+            guard let session = state.sessions.withLock({ $0.shared }) else { throw Self.shutDown }
+            let task = session.webSocketTask(with: try URLRequest(request))
+            task.maximumMessageSize = request.maximumMessageSize
+            let waits = SessionWebSocket.Waits()
+            delegate.add(waits, for: task)
+            return try await SessionWebSocket.open(
+                SystemSocketTask(task, url: request.url), waits, to: request.url, within: request.connectDeadline)
         #endif
     }
 
     package func shutDown() async {
-        let session = state.withLock { state in
-            defer { state = nil }
-            return state
+        let (shared, fresh) = state.sessions.withLock { sessions in
+            defer { sessions = Sessions() }
+            return (sessions.shared, sessions.fresh.values)
         }
-        guard let session else { return }
-        delegate.markShutDown()
-        session.invalidateAndCancel()
-        await delegate.waitUntilInvalid()
+        guard let shared else { return }
+        for session in [shared] + fresh {
+            let delegate = session.delegate as? SessionDelegate
+            delegate?.markShutDown()
+            session.invalidateAndCancel()
+            await delegate?.waitUntilInvalid()
+        }
     }
 
     // MARK: One exchange
@@ -125,10 +147,8 @@ package final class URLSessionTransport: Transport {
         _ request: HTTPRequest, _ body: SessionBody, progress: TransferProgress? = nil
     ) async throws(TransportError) -> HTTPStream {
         try request.validate()
-        guard let shared = state.withLock({ $0 }) else { throw Self.shutDown }
         let urlRequest = try URLRequest(request)
-        let fresh = request.usesFreshConnection ? Self.makeSession(delegate.sibling(), connectionsPerHost) : nil
-        let session = fresh ?? shared
+        let session = try request.usesFreshConnection ? freshSession() : sharedSession()
         let task =
             switch body {
             case .inMemory: session.dataTask(with: urlRequest)
@@ -136,9 +156,32 @@ package final class URLSessionTransport: Transport {
             }
         let exchange = SessionExchange(request, task: task, progress: progress)
         (session.delegate as? SessionDelegate)?.add(exchange, for: task)
-        defer { fresh?.finishTasksAndInvalidate() }
+        defer { if request.usesFreshConnection { session.finishTasksAndInvalidate() } }
         let head = try await exchange.start()
         return HTTPStream(head: head, body: HTTPBody(exchange))
+    }
+
+    private func sharedSession() throws(TransportError) -> URLSession {
+        guard let session = state.sessions.withLock({ $0.shared }) else { throw Self.shutDown }
+        return session
+    }
+
+    /// A session of its own, known until it has ended: task numbers are unique only within one session.
+    private func freshSession() throws(TransportError) -> URLSession {
+        let delegate = SessionDelegate(trust: trust) { [weak state] delegate in
+            state?.sessions.withLock { _ = $0.fresh.removeValue(forKey: ObjectIdentifier(delegate)) }
+        }
+        let session = Self.makeSession(delegate, connectionsPerHost)
+        let isOpen = state.sessions.withLock { sessions in
+            guard sessions.shared != nil else { return false }
+            sessions.fresh[ObjectIdentifier(delegate)] = session
+            return true
+        }
+        guard isOpen else {
+            session.invalidateAndCancel()
+            throw Self.shutDown
+        }
+        return session
     }
 
     private static func makeSession(_ delegate: SessionDelegate, _ connectionsPerHost: Int) -> URLSession {
@@ -148,6 +191,9 @@ package final class URLSessionTransport: Transport {
         configuration.urlCache = nil
         configuration.urlCredentialStorage = nil
         configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
+        // Each request has its own idle limit, and the session's own, a minute, would end streams and web sockets.
+        configuration.timeoutIntervalForRequest = URLRequest.unlimited
+        configuration.timeoutIntervalForResource = URLRequest.unlimited
         return URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
     }
 
@@ -162,15 +208,30 @@ private enum SessionBody {
 }
 
 extension URLRequest {
+    /// Foundation always has a timeout; a year is practically unlimited.
+    fileprivate static let unlimited: TimeInterval = 31_536_000
+
+    fileprivate init(_ request: WebSocketRequest) throws(TransportError) {
+        guard let url = URL(string: request.url) else {
+            throw TransportError(.invalidRequest, "the address cannot be used")
+        }
+        self.init(url: url)
+        timeoutInterval = Self.unlimited
+        for field in request.headers { addValue(field.value, forHTTPHeaderField: field.name) }
+        if !request.subprotocols.isEmpty {
+            setValue(request.subprotocols.joined(separator: ", "), forHTTPHeaderField: "Sec-WebSocket-Protocol")
+        }
+    }
+
     fileprivate init(_ request: HTTPRequest) throws(TransportError) {
         guard let url = URL(string: request.url) else {
             throw TransportError(.invalidRequest, "the address cannot be used")
         }
         self.init(url: url)
         httpMethod = request.method.rawValue
-        // Foundation always has a timeout; a year is practically unlimited.
-        let idle = request.idleLimit ?? .seconds(31_536_000)
-        timeoutInterval = Double(idle.components.seconds) + Double(idle.components.attoseconds) * 1e-18
+        timeoutInterval =
+            request.idleLimit.map { Double($0.components.seconds) + Double($0.components.attoseconds) * 1e-18 }
+            ?? Self.unlimited
         for field in request.headers { addValue(field.value, forHTTPHeaderField: field.name) }
         if !request.decompresses { setValue("identity", forHTTPHeaderField: "Accept-Encoding") }
         if !request.body.isEmpty { httpBody = Data(request.body) }

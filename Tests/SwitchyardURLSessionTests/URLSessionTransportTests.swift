@@ -136,18 +136,22 @@ import Testing
         } throws: { ($0 as? TransportError)?.code == .deadlineExceeded }
     }
 
-    @Test func `Shutting down ends what is under way and refuses what comes later`() async throws {
+    @Test(arguments: [false, true])
+    func `Shutting down ends what is under way and refuses what comes later`(isFresh: Bool) async throws {
         let gate = Gate()
         let server = try LoopbackServer { _ in
             try? await gate.pass()
             return .text("late")
         }
         let transport = URLSessionTransport()
-        let task = Task { try await transport.send(HTTPRequest(.get, server.url("/"))) }
+        var request = HTTPRequest(.get, server.url("/"))
+        request.usesFreshConnection = isFresh
+        let asked = request
+        let task = Task { try await transport.send(asked) }
         try await eventually("the request has arrived") { gate.waiting == 1 }
         await transport.shutDown()
         await #expect { try await task.value } throws: { ($0 as? TransportError)?.code == .shutDown }
-        await #expect { try await transport.send(HTTPRequest(.get, server.url("/"))) } throws: { error in
+        await #expect { try await transport.send(asked) } throws: { error in
             (error as? TransportError)?.code == .shutDown
         }
     }

@@ -26,6 +26,8 @@ package actor SessionEngine {
     private var waiters: [SessionMachine.Waiter: CheckedContinuation<Outcome, Never>] = [:]
     private var lastWaiter = 0
     private var isShutDown = false
+    /// Reads a locked store again, so that streams learn when the device has been unlocked.
+    private var unlocking: Task<Void, Never>?
     /// Whether the last change left a session on the device that it was to end.
     private var isUndoneByRestart = false
 
@@ -151,6 +153,7 @@ package actor SessionEngine {
         isShutDown = true
         run(.shutDown)
         for task in tasks.values { task.cancel() }
+        unlocking?.cancel()
         states.finish()
     }
 
@@ -223,7 +226,27 @@ package actor SessionEngine {
         case .unreadable(let notice):
             tell(notice)
             run(.unreadable)
+            if machine.isUnread, unlocking == nil { unlocking = lookAgain() }
         }
+    }
+
+    private func lookAgain() -> Task<Void, Never> {
+        Task { [weak self, clock] in
+            var pause = Duration.seconds(1)
+            while (try? await clock.sleep(for: pause)) != nil {
+                guard let self, await isStillLocked() else { return }
+                pause = min(pause * 2, .seconds(15))
+            }
+        }
+    }
+
+    private func isStillLocked() -> Bool {
+        look()
+        guard machine.isUnread, !isShutDown else {
+            unlocking = nil
+            return false
+        }
+        return true
     }
 
     private func tell(_ notice: String) {

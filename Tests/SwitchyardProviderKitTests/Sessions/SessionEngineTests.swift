@@ -236,6 +236,27 @@ import Testing
         #expect(await locked.state == .signedIn(AuthUser(id: "alice")))
     }
 
+    @Test func `A stream of a locked device's state goes on once the device is unlocked, without a call`() async throws
+    {
+        let store = MemorySessionStore()
+        try await signIn(engine(store))
+        store.isLocked = true
+        let clock = ManualClock()
+        let locked = SessionEngine(store: store, clock: clock, now: { Timestamp(microseconds: 0) }) { _ in
+            .failed(AuthError(.unavailable, "unused"))
+        }
+        var states = locked.stateStream.makeAsyncIterator()
+        while let state = await states.next(), state != .locked {}
+        try await eventually("the next look is planned") { clock.sleeperCount == 1 }
+        clock.advance(by: .seconds(1))
+        try await eventually("it is still locked, and looks later") { clock.deadlines.first?.offset == .seconds(3) }
+        store.isLocked = false
+        clock.advance(by: .seconds(2))
+        while let state = await states.next(), state != .signedIn(AuthUser(id: "alice")) {}
+        #expect(clock.sleeperCount == 0, "nothing is looked for any more")
+        await locked.shutDown()
+    }
+
     @Test func `A file that cannot be read for a while signs nobody out, and no token is lost`() async throws {
         let folder = SessionFolder()
         let told = Mutex<[InfrastructureEvent.Kind]>([])
