@@ -11,12 +11,12 @@ extension MockRules {
         guard let userID = request.userID else { return false }
         let segments = request.path.segments
         switch segments[0] {
-        case "users" where segments[1] == userID: return true
+        case "users" where segments[1].utf8Equals(userID): return true
         case "users" where segments.count == 2:
             return request.access == .get && request.isResponder(userID, of: segments[1])
-        case "users" where segments.count == 4 && segments[2] == "contacts" && segments[3] == userID:
+        case "users" where segments.count == 4 && segments[2] == "contacts" && segments[3].utf8Equals(userID):
             return request.mayChangeOwnEntry(on: segments[1])
-        case "users" where segments.count == 4 && segments[2] == "contactRequests" && segments[3] == userID:
+        case "users" where segments.count == 4 && segments[2] == "contactRequests" && segments[3].utf8Equals(userID):
             return request.mayAsk(segments[1])
         case "users" where segments.count == 4 && segments[2] == "notifications":
             return request.access == .create && request.entry(of: userID, on: segments[1]) != nil
@@ -76,10 +76,10 @@ extension MockRules.Request {
         case .get, .list:
             guard let existing else { return true }
             guard let person = existing["userID"]?.stringValue else { return false }
-            return person == userID || isResponder(userID, of: person)
+            return person.utf8Equals(userID) || isResponder(userID, of: person)
         case .create, .update, .delete:
             return [existing, proposed].allSatisfy { data in
-                data.map { $0["userID"]?.stringValue == userID } ?? true
+                data.map { $0["userID"]?.stringValue?.utf8Equals(userID) == true } ?? true
             }
         }
     }

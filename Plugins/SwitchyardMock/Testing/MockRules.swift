@@ -73,9 +73,9 @@ public struct MockRules: Sendable {
     public static let ownersOnly = MockRules { request in
         guard let userID = request.userID else { return false }
         let segments = request.path.segments
-        if segments[0] == "users" { return segments[1] == userID }
+        if segments[0] == "users" { return segments[1].utf8Equals(userID) }
         return [request.existing, request.proposed].allSatisfy { data in
-            data.map { $0["owner"]?.stringValue == userID } ?? true
+            data.map { $0["owner"]?.stringValue?.utf8Equals(userID) == true } ?? true
         }
     }
 }

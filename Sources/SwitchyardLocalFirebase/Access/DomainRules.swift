@@ -11,10 +11,11 @@ struct DomainRules {
     func allowRead(_ path: StoragePath, _ data: DocumentData?) -> Bool? {
         let segments = path.segments
         switch segments[0] {
-        case "users": return segments[1] == me || (segments.count == 2 && isContact(of: segments[1], asResponder: true))
+        case "users":
+            return segments[1].utf8Equals(me) || (segments.count == 2 && isContact(of: segments[1], asResponder: true))
         case "checkIns" where segments.count == 2:
             guard let person = Self.person(data) else { return false }
-            return person == me || isContact(of: person, asResponder: true)
+            return person.utf8Equals(me) || isContact(of: person, asResponder: true)
         default: return nil
         }
     }
@@ -26,16 +27,16 @@ struct DomainRules {
         let segments = path.segments
         switch segments[0] {
         case "users":
-            if segments[1] == me { return true }
+            if segments[1].utf8Equals(me) { return true }
             guard segments.count == 4 else { return false }
             switch segments[2] {
             case "contacts":
-                guard segments[3] == me else { return false }
+                guard segments[3].utf8Equals(me) else { return false }
                 guard let newData else { return true }
                 guard let data, !isBlocked(by: segments[1]) else { return false }
                 return DomainFields.isOwnChange(from: data, to: newData)
             case "contactRequests":
-                guard segments[3] == me else { return false }
+                guard segments[3].utf8Equals(me) else { return false }
                 guard let newData else { return true }
                 return !isBlocked(by: segments[1]) && DomainFields.isRequest(newData)
             case "notifications":
@@ -44,7 +45,7 @@ struct DomainRules {
             default: return false
             }
         case "checkIns" where segments.count == 2:
-            return [data, newData].compactMap { $0 }.allSatisfy { Self.person($0) == me }
+            return [data, newData].compactMap { $0 }.allSatisfy { Self.person($0)?.utf8Equals(me) == true }
         default: return nil
         }
     }
@@ -54,7 +55,7 @@ struct DomainRules {
     func allowOutcome(at path: StoragePath) -> Bool {
         let segments = path.segments
         guard segments.count == 4, segments[0] == "users", ["contacts", "contactRequests"].contains(segments[2]),
-            segments[1] != me,
+            !segments[1].utf8Equals(me),
             documents[path] != nil
         else { return true }
         return documents[StoragePath("users", me, "contacts", segments[1])] != nil
@@ -65,18 +66,18 @@ struct DomainRules {
         switch query.source {
         case .collection(let collection):
             if let parent = collection.parent {
-                return parent.segments[0] == "users" ? parent.segments[1] == me : nil
+                return parent.segments[0] == "users" ? parent.segments[1].utf8Equals(me) : nil
             }
             switch collection.id {
             case "users": return false
             case "checkIns":
                 guard let person = Self.person(asked: query.filter) else { return false }
-                return person == me || isContact(of: person, asResponder: true)
+                return person.utf8Equals(me) || isContact(of: person, asResponder: true)
             default: return nil
             }
         case .group(_, let ancestor):
             guard let ancestor else { return false }
-            return ancestor.segments[0] == "users" ? ancestor.segments[1] == me : nil
+            return ancestor.segments[0] == "users" ? ancestor.segments[1].utf8Equals(me) : nil
         }
     }
 

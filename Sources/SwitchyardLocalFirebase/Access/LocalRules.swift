@@ -41,11 +41,11 @@ package final class LocalRules: Sendable {
         let segments = path.segments
         if segments[0] == "users" {
             // All signed-in users may read the profile itself, but not what is below it.
-            return segments[1] == id || (action == .read && segments.count == 2)
+            return segments[1].utf8Equals(id) || (action == .read && segments.count == 2)
         }
         guard action == .write else { return true }
         return [data, newData].allSatisfy { data in
-            if case .string(let owner)? = data?["owner"] { owner == id } else { true }
+            if case .string(let owner)? = data?["owner"] { owner.utf8Equals(id) } else { true }
         }
     }
 
@@ -63,11 +63,11 @@ package final class LocalRules: Sendable {
         switch query.source {
         case .collection(let collection):
             guard let parent = collection.parent else { return true }
-            return parent.segments[0] != "users" || parent.segments[1] == id
+            return parent.segments[0] != "users" || parent.segments[1].utf8Equals(id)
         case .group(_, let ancestor):
             // A group over everything would include every user's tree.
             guard let ancestor else { return false }
-            return ancestor.segments[0] != "users" || ancestor.segments[1] == id
+            return ancestor.segments[0] != "users" || ancestor.segments[1].utf8Equals(id)
         }
     }
 
@@ -78,6 +78,6 @@ package final class LocalRules: Sendable {
         guard let id = caller.userID else { return false }
         guard segments.first == "users" else { return true }
         // As with documents, all signed-in users may read files directly in a user's folder.
-        return segments.dropFirst().first == id || (action == .read && segments.count == 3)
+        return segments.dropFirst().first?.utf8Equals(id) == true || (action == .read && segments.count == 3)
     }
 }

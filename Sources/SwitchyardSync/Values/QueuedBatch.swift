@@ -70,4 +70,18 @@ package struct Overlay: Sendable, Equatable {
 package struct QueueOwner: Sendable, Hashable {
     package let userID: String?
     package init(_ userID: String?) { self.userID = userID }
+
+    /// IDs compare by their bytes, as in a file.
+    package static func == (left: QueueOwner, right: QueueOwner) -> Bool {
+        switch (left.userID, right.userID) {
+        case (nil, nil): true
+        case (let left?, let right?): left.utf8Equals(right)
+        default: false
+        }
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(userID == nil)
+        userID?.hashUTF8(into: &hasher)
+    }
 }

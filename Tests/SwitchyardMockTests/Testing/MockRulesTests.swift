@@ -51,6 +51,20 @@ import Testing
         #expect(project.documentCount == 4)
     }
 
+    @Test func `A user whose ID only looks like another's is another user`() async throws {
+        let (composed, decomposed) = ("caf\u{E9}", "cafe\u{301}")
+        let project = MockBackend(rules: .ownersOnly)
+        try project.seed([
+            (StoragePath("users", composed), ["name": "One"]), ("notes/1", ["owner": .string(composed)]),
+        ])
+        let other = try await project.infrastructure(signedInAs: decomposed)
+        for path in [StoragePath("users", composed), "notes/1"] {
+            let refusal = await Self.refusal { () async throws(StorageError) in try await other.storage.document(path) }
+            #expect(refusal?.code == .unauthorized)
+        }
+        #expect(try await !other.storage.document(StoragePath("users", decomposed)).exists)
+    }
+
     @Test func `A server acts for many callers at once, and none sees more than is theirs`() async throws {
         let backend = try await Infrastructure(.mock(MockBackend(rules: .ownersOnly)))
         let crowd = Crowd(500, hasOldTokens: false) { number, _ in

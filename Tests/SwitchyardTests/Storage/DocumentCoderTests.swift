@@ -82,6 +82,23 @@ import Testing
         #expect(try custom.decode(Item.Nested.self, from: ["x_deepName": 1]) == Item.Nested())
     }
 
+    @Test func `Names that look alike are changed and found each by itself`() throws {
+        struct Item: Codable, Equatable {
+            var composed: Int
+            var decomposed: Int
+            enum CodingKeys: String, CodingKey {
+                case composed = "caf\u{E9}Name"
+                case decomposed = "cafe\u{301}Name"
+            }
+        }
+        let snake = DocumentCoder(keys: .snakeCase)
+        let item = Item(composed: 1, decomposed: 2)
+        let data = try snake.data(from: item)
+        #expect(data.count == 2)
+        #expect(data["caf\u{E9}_name"] == 1 && data["cafe\u{301}_name"] == 2)
+        #expect(try data.decoded(as: Item.self, by: snake) == item)
+    }
+
     @Test func `Numbers are read as each other only where nothing is lost`() throws {
         struct Box<Value: Codable>: Codable { var n: Value }
         #expect(try DocumentData([("n", .double(3))]).decoded(as: Box<Int>.self).n == 3)

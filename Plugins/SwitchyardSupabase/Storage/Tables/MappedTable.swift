@@ -72,7 +72,7 @@ struct MappedTable: Hashable, Sendable {
         var values: [String] = []
         for (part, segment) in zip(parts, segments) {
             switch segment {
-            case .name(let name): if part != name { return nil }
+            case .name(let name): if !part.utf8Equals(name) { return nil }
             case .column: values.append(part)
             }
         }
@@ -84,7 +84,7 @@ struct MappedTable: Hashable, Sendable {
         let parts = document?.segments ?? []
         guard parts.count < segments.count, !directly || parts.count == segments.count - 1 else { return false }
         return zip(parts, segments).allSatisfy { part, segment in
-            if case .name(let name) = segment { part == name } else { true }
+            if case .name(let name) = segment { part.utf8Equals(name) } else { true }
         }
     }
 }

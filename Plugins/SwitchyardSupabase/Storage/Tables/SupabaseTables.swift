@@ -76,7 +76,7 @@ struct SupabaseTables: Sendable {
         switch query.source {
         case .collection(let path): return try place(of: path)
         case .group(let id, _):
-            let found = tables.filter { $0.id == id }
+            let found = tables.filter { $0.id.utf8Equals(id) }
             guard found.count < 2 else {
                 throw .unsupported(
                     "groups of collections in several tables", by: .supabase, instead: "Query the tables one by one.")

@@ -1,7 +1,7 @@
 /// Converts property names to field names, and back. Caches the results; used by one coding operation at a time.
 struct KeyNames {
     let strategy: DocumentCoder.KeyStrategy
-    private var known: [String: String] = [:]
+    private var known: [UTF8Key: String] = [:]
 
     init(_ strategy: DocumentCoder.KeyStrategy) { self.strategy = strategy }
 
@@ -11,9 +11,10 @@ struct KeyNames {
         switch strategy {
         case .asIs: return name
         case .snakeCase, .custom:
-            if let known = known[name] { return known }
+            let key = UTF8Key(name)
+            if let known = known[key] { return known }
             let result = changed(name)
-            known[name] = result
+            known[key] = result
             return result
         }
     }
@@ -21,12 +22,12 @@ struct KeyNames {
     /// The key whose field is called `name`, if `Key` has one.
     mutating func key<Key: CodingKey>(_ type: Key.Type, forField name: String) -> Key? {
         if changesNames, case .snakeCase = strategy, let key = Key(stringValue: KeyNames.camelCase(name)),
-            fieldName(for: key.stringValue) == name
+            fieldName(for: key.stringValue).utf8Equals(name)
         {
             return key
         }
         guard let key = Key(stringValue: name) else { return nil }
-        return fieldName(for: key.stringValue) == name ? key : nil
+        return fieldName(for: key.stringValue).utf8Equals(name) ? key : nil
     }
 
     private func changed(_ name: String) -> String {

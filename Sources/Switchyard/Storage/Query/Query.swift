@@ -10,7 +10,7 @@
 /// A query is validated while it is built, so backends never see a malformed one. It keeps the first ``mistake``, and running
 /// it fails with an error that says what to change. Without an order, results are sorted by document name.
 public struct Query: Sendable, Hashable {
-    public enum Source: Sendable, Hashable {
+    public enum Source: Sendable {
         case collection(CollectionPath)
         /// All collections called `id`: everywhere, or only below a document.
         case group(id: String, under: StoragePath?)
@@ -142,5 +142,26 @@ public struct Query: Sendable, Hashable {
     package var isWholeCollection: Bool {
         filter == nil && orders.allSatisfy { $0.field.isDocumentID } && limit == nil && offset == 0 && start == nil
             && end == nil
+    }
+}
+
+extension Query.Source: Hashable {
+    /// Names compare by their bytes, as paths do.
+    public static func == (left: Query.Source, right: Query.Source) -> Bool {
+        switch (left, right) {
+        case (.collection(let left), .collection(let right)): left == right
+        case (.group(let left, let ancestor), .group(let right, let otherAncestor)):
+            left.utf8Equals(right) && ancestor == otherAncestor
+        default: false
+        }
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        switch self {
+        case .collection(let path): hasher.combine(path)
+        case .group(let id, let ancestor):
+            id.hashUTF8(into: &hasher)
+            hasher.combine(ancestor)
+        }
     }
 }

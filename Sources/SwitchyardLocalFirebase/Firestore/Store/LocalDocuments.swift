@@ -46,16 +46,16 @@ struct LocalDocuments: Sendable {
 
     /// The names of the collections directly below a document, or at the top level, sorted.
     func collectionIDs(below parent: StoragePath?) -> [String] {
-        var names: Set<String> = []
+        var names: Set<UTF8Key> = []
         for collection in collections.keys {
             if let parent {
                 guard collection.rawValue.utf8.starts(with: (parent.rawValue + "/").utf8) else { continue }
-                names.insert(collection.segments[parent.segments.count])
+                names.insert(UTF8Key(collection.segments[parent.segments.count]))
             } else {
-                names.insert(collection.segments[0])
+                names.insert(UTF8Key(collection.segments[0]))
             }
         }
-        return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+        return names.map(\.string).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     }
 
     /// The missing documents of a collection that have something below them.
