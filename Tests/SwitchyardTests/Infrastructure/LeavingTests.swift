@@ -1,3 +1,4 @@
+import SwitchyardBytes
 import SwitchyardMock
 import SwitchyardTestSupport
 import Synchronization
@@ -135,6 +136,38 @@ import Testing
         await backend.shutDown()
     }
 
+    @Test func `A network that is being switched off while the storage changes is off on the new one, too`()
+        async throws
+    {
+        let gate = Gate()
+        var east = MockSide<EastSide>()
+        east.around = { SlowSwitch(base: $0, gate: gate) }
+        let backend = try await backend(east)
+        let switching = Task { try await backend.storage.disableNetwork() }
+        try await eventually("the old storage is told") { gate.waiting == 1 }
+        try await backend.use("west", for: .storage)
+        gate.open()
+        try await switching.value
+        try await backend.storage.setDocument("notes/b", ["n": 1])
+        #expect(try await backend.storage.pendingWrites().newest().count == 1)
+        #expect(try await !isStored("notes/b", on: west.backend))
+        try await backend.storage.enableNetwork()
+        try await backend.storage.waitForPendingWrites()
+        #expect(try await isStored("notes/b", on: west.backend))
+        await backend.shutDown()
+    }
+
+    @Test func `A storage that refuses to go offline leaves the network on for the next one`() async throws {
+        var east = MockSide<EastSide>()
+        east.isOffline = false
+        let backend = try await backend(east)
+        let error = await #expect(throws: StorageError.self) { try await backend.storage.disableNetwork() }
+        #expect(error?.code == .unsupported)
+        try await backend.use("west", for: .storage)
+        try await backend.storage.setDocument("notes/b", ["n": 1]).acknowledged()
+        await backend.shutDown()
+    }
+
     @Test func `A network that was switched off stays off over a switch, and comes back for all`() async throws {
         let east = MockSide<EastSide>()
         let backend = try await backend(east)
@@ -174,5 +207,23 @@ import Testing
         try await backend.storage.enableNetwork()
         try await backend.use("west", for: .storage)
         await backend.shutDown()
+    }
+}
+
+/// A storage that takes its time to go offline.
+private struct SlowSwitch: StorageLayer {
+    let base: any StorageClient
+    let gate: Gate
+
+    func disableNetwork() async throws(StorageError) {
+        await gate.wait()
+        try await base.disableNetwork()
+    }
+}
+
+extension SnapshotStream {
+    fileprivate func newest() async throws -> Element {
+        for try await element in self { return element }
+        throw StorageError(.internal, "A stream without a first element.")
     }
 }

@@ -21,6 +21,8 @@ struct MockSide<Side: TestSide>: InfrastructureModule {
     let storageClients = Flag()
     /// What happens while its auth is being made.
     var makingAuth: @Sendable () async -> Void = {}
+    /// What surrounds its storage.
+    var around: @Sendable (any StorageClient) -> any StorageClient = { $0 }
 
     struct Settings: Codable, Sendable { var tint: String? }
 
@@ -41,7 +43,7 @@ struct MockSide<Side: TestSide>: InfrastructureModule {
         storageClients.raise()
         var capabilities = StorageCapabilities.all
         capabilities.offline = isOffline
-        return MockStorageClient(backend, network: network, capabilities: capabilities)
+        return around(MockStorageClient(backend, network: network, capabilities: capabilities))
     }
     func makeFileStorageClient(
         _ context: ModuleContext

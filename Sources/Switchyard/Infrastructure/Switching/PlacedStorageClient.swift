@@ -14,8 +14,15 @@ struct PlacedStorageClient: NamingStorageClient {
         for storage in network.left() { try? await storage.enableNetwork() }
     }
     func disableNetwork() async throws(StorageError) {
-        try await Routed(route).disableNetwork()
+        let wasOn = network.isOn
+        // First, so that a storage that takes over during the call begins offline, too.
         network.isOn = false
+        do throws(StorageError) {
+            try await Routed(route).disableNetwork()
+        } catch {
+            network.isOn = wasOn
+            throw error
+        }
     }
 }
 
@@ -50,6 +57,11 @@ final class PlaceNetwork: Sendable {
     /// Applies the current state, including calls made during the switch.
     func apply(to storage: any StorageClient) async {
         guard storage.capabilities.offline else { return }
-        if isOn { try? await storage.enableNetwork() } else { try? await storage.disableNetwork() }
+        var applied: Bool
+        repeat {
+            applied = isOn
+            if applied { try? await storage.enableNetwork() } else { try? await storage.disableNetwork() }
+            // A call during this one may have reached the storage first.
+        } while applied != isOn
     }
 }
