@@ -77,12 +77,33 @@ extension LocalStore {
         }
     }
 
+    /// The documents of a one-time read with pending writes applied, without storing anything.
+    func shown(_ fetched: FetchedDocuments) throws(StorageError) -> Documents {
+        try perform(.readDocuments) { transaction throws(StorageError) in
+            let rows = transaction.rows
+            let paths = fetched.documents.map(\.path)
+            var entries: [StoragePath: WrittenDocument] = [:]
+            for (snapshot, known) in zip(fetched.documents, try rows.documents(at: paths)) {
+                let missingSince = fetched.deletionTimes[snapshot.path] ?? fetched.readTime
+                var document = CachedDocument(snapshot, missingSince: missingSince, readTime: fetched.readTime)
+                if let known, known.version > document.version { document = known }
+                entries[snapshot.path] = WrittenDocument(LocalDocument(snapshot.path, document))
+            }
+            for batch in try rows.batches(of: transaction.owner, touching: Set(paths)) { batch.apply(to: &entries) }
+            return entries.mapValues(\.document.snapshot)
+        }
+    }
+
     /// Stores a bundle, unless it or a newer one with its name was stored before.
     func apply(_ bundle: DocumentBundle) throws(StorageError) -> Documents? {
         try perform(.applyBundle) { transaction throws(StorageError) in
             let rows = transaction.rows
-            if let known = try rows.bundle(bundle.id), known.createTime >= bundle.createTime { return nil }
-            let umbrella = try transaction.allocate(.bundle(bundle.id))
+            if let known = try rows.bundle(bundle.id), known.createTime >= bundle.createTime {
+                // The collector may have removed what it contained.
+                let isHere = try rows.target(.bundle(bundle.id)) != nil
+                if isHere || known.createTime > bundle.createTime { return nil }
+            }
+            let umbrella = try transaction.allocate(.bundle(bundle.id), isListening: false)
             var documents: [StoragePath: CachedDocument] = [:]
             for document in bundle.documents {
                 documents[document.snapshot.path] = CachedDocument(
@@ -93,13 +114,13 @@ extension LocalStore {
                 with: Set(documents.values.filter { $0.state == .found }.map(\.path)), of: umbrella.id)
 
             for named in bundle.namedQueries {
-                var record = try transaction.allocate(LiveQuery.query(named.query).target)
+                var record = try transaction.allocate(LiveQuery.query(named.query).target, isListening: false)
                 try rows.putNamedQuery(
                     NamedQueryRecord(name: named.name, query: named.query, readTime: named.readTime))
                 guard record.version < named.readTime else { continue }
                 record.resumeToken = []
                 record.version = named.readTime
-                transaction.active[record.id] = record
+                if transaction.active[record.id] != nil { transaction.active[record.id] = record }
                 try rows.putTarget(record)
                 let results = bundle.documents.filter { $0.queries.contains { $0.utf8Equals(named.name) } }
                 try transaction.replaceConfirmed(with: Set(results.map(\.snapshot.path)), of: record.id)

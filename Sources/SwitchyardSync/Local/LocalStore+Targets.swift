@@ -33,9 +33,11 @@ extension LocalStore {
 }
 
 extension LocalTransaction {
-    func allocate(_ target: WatchTarget) throws(StorageError) -> TargetRecord {
+    /// - Parameter isListening: Whether somebody listens; otherwise the collector may remove the target when it is the least
+    ///   recently used. With eager collection it stays in use.
+    func allocate(_ target: WatchTarget, isListening: Bool = true) throws(StorageError) -> TargetRecord {
         if let record = active.values.first(where: { $0.target == target }) { return record }
-        let record: TargetRecord
+        var record: TargetRecord
         if let stored = try rows.target(target) {
             record = stored
         } else {
@@ -43,7 +45,12 @@ extension LocalTransaction {
             record = TargetRecord(target: target, id: globals.highestTargetID, sequenceNumber: sequenceNumber)
             try rows.putTarget(record)
         }
-        active[record.id] = record
+        if isListening || isEager {
+            active[record.id] = record
+        } else {
+            record.sequenceNumber = sequenceNumber
+            try rows.putTarget(record)
+        }
         return record
     }
 }

@@ -9,7 +9,7 @@ final class LocalTransaction {
     var active: [Int: TargetRecord]
     let pins: PinnedDocuments
     let hidesDocuments: Bool
-    private let isEager: Bool
+    let isEager: Bool
     private var orphanCandidates = Set<StoragePath>()
     private let original: StoreGlobals
 

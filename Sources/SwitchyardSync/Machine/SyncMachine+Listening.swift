@@ -34,7 +34,11 @@ extension SyncMachine {
         }
         let rest = queriesByTarget[target] ?? []
         guard rest.isEmpty else {
-            if !rest.contains(where: hasServerListeners) { stopWatching(target) }
+            if !rest.contains(where: hasServerListeners), listening[target] != nil {
+                stopWatching(target)
+                // What the stream was about to show.
+                raise([:])
+            }
             return
         }
         local.forceRelease(target)
@@ -94,12 +98,21 @@ extension SyncMachine {
     /// - Parameter version: The version up to which the stream is complete, if there is no event.
     func raise(_ changes: LocalStore.Documents, _ event: RemoteEvent? = nil, toldUpTo version: Timestamp? = nil) {
         var snapshots: [ViewSnapshot] = []
+        // Limited results with a gap that the store could not fill.
+        var short: [LiveQuery] = []
         for target in queriesByTarget.keys.sorted() {
             for query in queriesByTarget[target] ?? [] {
-                guard let snapshot = update(query, changes, event, toldUpTo: version) else { continue }
+                guard let snapshot = update(query, changes, event, toldUpTo: version, short: &short) else { continue }
                 snapshots.append(snapshot)
             }
         }
+        show(snapshots)
+        if !short.isEmpty {
+            waitForStore(toDo: { [unowned self, short] () throws(StorageError) in try refill(short) })
+        }
+    }
+
+    private func show(_ snapshots: [ViewSnapshot]) {
         deliver(snapshots)
         for snapshot in snapshots {
             guard let target = views[snapshot.query]?.target else { continue }
@@ -111,22 +124,45 @@ extension SyncMachine {
         }
     }
 
+    /// Fills the gaps of limited results.
+    private func refill(_ queries: [LiveQuery]) throws(StorageError) {
+        for query in queries where views[query] != nil {
+            let whole = try local.run(query, usesConfirmed: false)
+            guard var open = views.removeValue(forKey: query) else { continue }
+            var draft = open.view.beginDraft()
+            open.view.draft(whole.documents, in: &draft, isWatched: listening[open.target] != nil)
+            let outcome = open.view.apply(draft)
+            views[query] = open
+            trackLimbo(outcome, of: open.target)
+            if let snapshot = outcome.snapshot { show([snapshot]) }
+        }
+    }
+
     private func update(
-        _ query: LiveQuery, _ changes: LocalStore.Documents, _ event: RemoteEvent?, toldUpTo version: Timestamp?
+        _ query: LiveQuery, _ changes: LocalStore.Documents, _ event: RemoteEvent?, toldUpTo version: Timestamp?,
+        short: inout [LiveQuery]
     ) -> ViewSnapshot? {
         guard var open = views.removeValue(forKey: query) else { return nil }
         var changes = changes
-        let overdue = (event?.version ?? version).map { open.view.overdue(at: $0) } ?? [:]
+        let isWatched = listening[open.target] != nil
+        let overdue = open.view.overdue(at: event?.version ?? version, isWatched: isWatched)
         changes.merge(overdue) { new, _ in new }
         var draft = open.view.beginDraft()
-        open.view.draft(changes, in: &draft, overdue: Set(overdue.keys))
-        if draft.needsRefill, let whole = try? local.run(query, usesConfirmed: false) {
-            open.view.draft(whole.documents, in: &draft)
+        open.view.draft(changes, in: &draft, overdue: Set(overdue.keys), isWatched: isWatched)
+        if draft.needsRefill {
+            do throws(StorageError) {
+                let whole = try local.run(query, usesConfirmed: false)
+                open.view.draft(whole.documents, in: &draft, isWatched: isWatched)
+            } catch {
+                short.append(query)
+            }
         }
         let outcome = open.view.apply(
             draft, event?.targetChanges[open.target], awaitsRequery: event?.mismatches[open.target] != nil)
         let target = open.target
-        if !hasOverdueTimer, !open.view.overdue(at: local.globals.lastSnapshotVersion).isEmpty {
+        if !hasOverdueTimer,
+            !open.view.overdue(at: local.globals.lastSnapshotVersion, isWatched: isWatched).isEmpty
+        {
             hasOverdueTimer = true
             emit(.schedule(.overdue, .seconds(2)))
         }
@@ -159,9 +195,16 @@ extension SyncMachine {
 
     /// - Returns: The documents that look different locally than in the answer, and some that may not, with pending writes
     ///   applied.
-    func take(_ fetched: FetchedDocuments) -> [StoragePath: DocumentSnapshot] {
-        guard let changes = try? local.apply(fetched, isWatched: hasListeners) else { return [:] }
+    ///
+    /// - Throws: `.localStore` if it is unknown which writes are pending. If only storing the answer fails, nothing is stored.
+    func take(_ fetched: FetchedDocuments) throws(StorageError) -> [StoragePath: DocumentSnapshot] {
+        let changes: LocalStore.Documents
+        do throws(StorageError) { changes = try local.apply(fetched, isWatched: hasListeners) } catch {
+            try checkOwner()
+            return try local.shown(fetched)
+        }
         raise(changes)
-        return isOwnerPresent ? changes : [:]
+        try checkOwner()
+        return changes
     }
 }

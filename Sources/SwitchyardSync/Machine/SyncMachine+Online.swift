@@ -125,7 +125,7 @@ extension SyncMachine {
         waitForStore { [local] () throws(StorageError) in try local.probe() }
     }
 
-    private func waitForStore(toDo operation: @escaping () throws(StorageError) -> Void) {
+    func waitForStore(toDo operation: @escaping () throws(StorageError) -> Void) {
         undone.append(operation)
         isStoreFailing = true
         stopStreams()

@@ -107,7 +107,7 @@ package final class SyncMachine {
         case .retryWrites: retryWrites()
         case .setNetwork(let isEnabled): setNetwork(isEnabled)
         case .setUser(let owner): setUser(owner)
-        case .fetched(let fetched): _ = take(fetched)
+        case .fetched(let fetched): _ = try? take(fetched)
         case .collectGarbage(let limits): _ = try? local.collectGarbage(limits)
         case .watchOpened: watchOpened()
         case .watched(let event): watched(event)

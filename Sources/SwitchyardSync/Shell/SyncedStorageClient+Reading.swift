@@ -165,10 +165,10 @@ extension SyncEngine {
         _ fetched: FetchedDocuments, of request: ReadRequest
     ) throws(StorageError) -> [DocumentSnapshot] {
         let machine = try machine()
-        let local = machine.take(fetched)
-        perform(machine.takeActions())
+        defer { perform(machine.takeActions()) }
+        let local = try machine.take(fetched)
         let documents = local.isEmpty ? fetched.documents : fetched.documents.map { local[$0.path] ?? $0 }
-        guard case .results(let query) = request, machine.isOwnerPresent, try machine.hasQueue() else {
+        guard case .results(let query) = request, try machine.hasQueue() else {
             return documents
         }
         let pending = try machine.run(query).filter { $0.metadata.localState == .pending && local[$0.path] == nil }

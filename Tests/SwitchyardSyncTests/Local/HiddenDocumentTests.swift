@@ -19,7 +19,7 @@ import Testing
     private var city: DocumentSnapshot { .existing(ulm, ["pop": 126], updateTime: time(1)) }
 
     private func read(_ document: DocumentSnapshot, at seconds: Int64, _ machine: SyncMachine) throws -> Bool {
-        _ = machine.take(FetchedDocuments(documents: [document], readTime: time(seconds)))
+        _ = try machine.take(FetchedDocuments(documents: [document], readTime: time(seconds)))
         return try machine.document(at: ulm)?.exists == true
     }
 

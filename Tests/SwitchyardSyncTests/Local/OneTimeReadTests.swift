@@ -18,7 +18,7 @@ import Testing
     }
 
     private func read(_ document: DocumentSnapshot) throws -> [StoragePath: DocumentSnapshot] {
-        machine.take(FetchedDocuments(documents: [document], readTime: try #require(document.updateTime)))
+        try machine.take(FetchedDocuments(documents: [document], readTime: try #require(document.updateTime)))
     }
 
     @Test func `A document that nothing refers to is not kept`() throws {
@@ -46,14 +46,14 @@ import Testing
                 StoragePath("cities", "c\(number)"), ["at": .integer(seconds)],
                 updateTime: Timestamp(microseconds: seconds * 1_000_000))
         }
-        func read(_ documents: [DocumentSnapshot], at seconds: Int64) -> [StoragePath: DocumentSnapshot] {
-            machine.take(
+        func read(_ documents: [DocumentSnapshot], at seconds: Int64) throws -> [StoragePath: DocumentSnapshot] {
+            try machine.take(
                 FetchedDocuments(documents: documents, readTime: Timestamp(microseconds: seconds * 1_000_000)))
         }
         let numbers = Array(0..<2_000)
-        #expect(read(numbers.filter { $0.isMultiple(of: 3) }.map { city($0, at: 9) }, at: 9).isEmpty)
+        #expect(try read(numbers.filter { $0.isMultiple(of: 3) }.map { city($0, at: 9) }, at: 9).isEmpty)
         // A third is known in a later version than this answer's.
-        let local = read(numbers.reversed().map { city($0, at: 5) }, at: 5)
+        let local = try read(numbers.reversed().map { city($0, at: 5) }, at: 5)
         #expect(local.count == 667 && local.values.allSatisfy { $0.data == ["at": 9] })
         for number in numbers {
             let expected: DocumentValue = number.isMultiple(of: 3) ? 9 : 5
@@ -66,6 +66,32 @@ import Testing
         _ = machine.handle(.write(1, [write], at: Timestamp(microseconds: 1)))
         #expect(try read(city(126, at: 1))[ulm]?.data == ["pop": 126, "name": "Ulm"])
         #expect(try machine.document(at: ulm)?.data == ["pop": 126, "name": "Ulm"])
+    }
+
+    @Test func `An answer that cannot be stored still shows the pending writes`() throws {
+        let store = FlakyStore(MemoryStore())
+        let machine = try SyncMachine(store: store, policy: .standard, owner: QueueOwner(nil))
+        let write = try DocumentWrite.update(ulm, ["name": "Ulm"])
+        _ = machine.handle(.write(1, [write], at: Timestamp(microseconds: 1)))
+        let answer = FetchedDocuments(documents: [city(126, at: 1)], readTime: Timestamp(microseconds: 9_000_000))
+        store.failing = [.applyRemoteEvent]
+        #expect(try machine.take(answer)[ulm]?.data == ["pop": 126, "name": "Ulm"])
+        #expect(try machine.take(answer)[ulm]?.metadata.hasPendingWrites == true)
+        #expect(try machine.document(at: ulm)?.exists != true, "nothing was stored")
+        // If nothing can be read either, nobody knows what is pending.
+        store.failing = Set(StoreOperation.allCases)
+        let error = #expect(throws: StorageError.self) { try machine.take(answer) }
+        #expect(error?.code == .localStore)
+    }
+
+    @Test func `An answer is not set back by storing it in vain`() throws {
+        let store = FlakyStore(MemoryStore())
+        let machine = try SyncMachine(store: store, policy: .standard, owner: QueueOwner(nil))
+        let newer = FetchedDocuments(documents: [city(127, at: 2)], readTime: Timestamp(microseconds: 9_000_000))
+        _ = try machine.take(newer)
+        store.failing = [.applyRemoteEvent]
+        let older = FetchedDocuments(documents: [city(126, at: 1)], readTime: Timestamp(microseconds: 8_000_000))
+        #expect(try machine.take(older)[ulm]?.data == ["pop": 127])
     }
 
     @Test func `An open view shows a match that a read brought`() throws {
