@@ -24,14 +24,15 @@ final class LocalStore {
         self.owner = owner
     }
 
-    /// Reads the counters.
+    /// Reads the counters, and prepares the user's overlays.
     func open() throws(StorageError) {
         globals = try store.transaction(.open) { rows throws(StorageError) in
-            let old = try rows.globals
-            var globals = old
-            globals.lastUserID = owner.userID ?? old.lastUserID
-            if globals != old { try rows.setGlobals(globals) }
-            return globals
+            let transaction = LocalTransaction(
+                rows: rows, owner: owner, globals: try rows.globals, active: active, pins: pins, policy: policy,
+                hidesDocuments: hidesDocuments)
+            try transaction.takeOver()
+            try transaction.finish()
+            return transaction.globals
         }
     }
 
@@ -78,7 +79,7 @@ final class LocalStore {
         owner = new
         do throws(StorageError) {
             return try perform(.changeUser) { transaction throws(StorageError) in
-                if let userID = new.userID { transaction.globals.lastUserID = userID }
+                try transaction.takeOver()
                 var paths = Set<StoragePath>()
                 for owner in [old, new] {
                     for batch in try transaction.rows.batches(of: owner, after: 0, limit: .max) {
@@ -131,6 +132,16 @@ final class LocalStore {
 }
 
 extension LocalTransaction {
+    /// Makes the user's overlays fit the cache, which may have changed while another user's queue was in use, or been deleted.
+    func takeOver() throws(StorageError) {
+        globals.lastUserID = owner.userID ?? globals.lastUserID
+        guard globals.overlayOwner != owner else { return }
+        globals.overlayOwner = owner
+        let batches = try rows.batches(of: owner, after: 0, limit: .max)
+        let paths = batches.reduce(into: Set<StoragePath>()) { $0.formUnion($1.paths) }
+        try recomputeOverlays(at: paths, over: cachedDocuments(at: paths))
+    }
+
     func cachedDocuments(
         at paths: some Collection<StoragePath>
     ) throws(StorageError) -> [StoragePath: CachedDocument] {

@@ -108,6 +108,8 @@ package struct StoreGlobals: Sendable, Equatable {
     package var highestBatchNumber = 0
     /// The last signed-in user; `nil` if no user has signed in since the store was created or cleared.
     package var lastUserID: String?
+    /// The user whose overlays fit the cache: only those of the queue in use follow its changes. `nil` if nobody's do.
+    package var overlayOwner: QueueOwner?
 
     package init() {}
 
@@ -116,6 +118,7 @@ package struct StoreGlobals: Sendable, Equatable {
         var wiped = self
         wiped.lastSnapshotVersion = .never
         wiped.lastUserID = nil
+        wiped.overlayOwner = nil
         return wiped
     }
 }

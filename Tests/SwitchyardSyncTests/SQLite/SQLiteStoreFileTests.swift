@@ -159,6 +159,53 @@ import Testing
         #expect(bytes.range(of: Data("xxxxxxxx".utf8)) == nil)
     }
 
+    /// Runs `body` while cleaning up fails, as on a full disk.
+    private func withoutCleaningUp(_ store: SQLiteStore, _ body: () throws -> Void) throws {
+        var result: Result<Void, any Error>?
+        // SQLite refuses to clean up while a statement is being read.
+        try store.rows?.connection.statement("SELECT name FROM globals").rows { _ in
+            if result == nil { result = Result(catching: body) }
+        }
+        try result?.get()
+    }
+
+    @Test func `A wipe is done though cleaning up after it fails, and that is made up for`() throws {
+        let folder = try TemporaryFolder()
+        let store = try SQLiteStore(folder: folder.url)
+        let owner = QueueOwner("alice")
+        let local = LocalStore(store: store, policy: .standard, owner: owner)
+        try local.open()
+        try fill(store, documents: 2000)
+        _ = try local.write([.set("c/d0", ["text": "xxxxxxxxxxxx"])], as: "b1", at: Timestamp(microseconds: 1))
+        try withoutCleaningUp(store) { try store.wipe(of: owner) }
+        #expect(try document(in: store) == nil)
+        try store.transaction(.readQueue) { rows throws(StorageError) in
+            #expect(try rows.batches(of: owner, after: 0, limit: .max).isEmpty)
+            #expect(try rows.globals.lastUserID == nil)
+        }
+        #expect(store.rows?.hasRemains == true)
+        // The collector comes by every few minutes.
+        try store.transaction(.collectGarbage) { _ in }
+        #expect(store.rows?.hasRemains == false)
+        store.close()
+        let bytes = try Data(contentsOf: folder.file("store.sqlite"))
+        #expect(bytes.range(of: Data("xxxxxxxx".utf8)) == nil)
+    }
+
+    @Test func `Cleaning up that has failed is repeated when the store is opened`() throws {
+        let folder = try TemporaryFolder()
+        let store = try SQLiteStore(folder: folder.url)
+        try fill(store, documents: 2000)
+        try withoutCleaningUp(store) { try store.clear() }
+        store.close()
+        let again = try SQLiteStore(folder: folder.url)
+        #expect(again.rows?.hasRemains == false)
+        again.close()
+        let bytes = try Data(contentsOf: folder.file("store.sqlite"))
+        #expect(bytes.range(of: Data("xxxxxxxx".utf8)) == nil)
+        #expect(bytes.count < 200_000)
+    }
+
     @Test func `A nested walk over the same rows is no problem`() throws {
         let folder = try TemporaryFolder()
         let store = try SQLiteStore(folder: folder.url)

@@ -2,6 +2,11 @@ import Switchyard
 
 /// The rows of a ``SQLiteStore``: each requirement is a statement or two.
 final class SQLiteRows: StoreRows {
+    private struct StoredUsers: Equatable {
+        let last: UTF8Key?
+        let overlays: QueueOwner?
+    }
+
     let connection: SQLiteConnection
     /// Collections already registered; saves a look-up for every document. Those of an open transaction are added only after
     /// its commit.
@@ -11,15 +16,18 @@ final class SQLiteRows: StoreRows {
     private var lastCollection: CollectionPath?
     private(set) var documentBytes: Int64
     private var storedBytes: Int64
-    /// The stored value, if known: it rarely changes, unlike the counters next to it, which change with every write.
-    private var storedUserID: String??
+    /// The stored values, if known: they rarely change, unlike the counters next to them, which change with every write.
+    private var storedUsers: StoredUsers?
     /// The connection's current setting.
     private var commitsDurably = true
+    /// Whether deleted rows may still be in free pages or in the log.
+    private(set) var hasRemains: Bool
 
     init(_ connection: SQLiteConnection) throws(StorageError) {
         self.connection = connection
         storedBytes = try connection.number("SELECT value FROM globals WHERE name = 'bytes'") ?? 0
         documentBytes = storedBytes
+        hasRemains = try connection.number("SELECT count(*) FROM globals WHERE name = 'remains'") ?? 0 > 0
     }
 
     // MARK: Transactions
@@ -51,7 +59,7 @@ final class SQLiteRows: StoreRows {
         documentBytes = storedBytes
         newCollections.removeAll()
         lastCollection = nil
-        storedUserID = nil
+        storedUsers = nil
     }
 
     func clear() throws(StorageError) { try empty(SQLiteSchema.tables) }
@@ -73,16 +81,29 @@ final class SQLiteRows: StoreRows {
             documentBytes = 0
             knownCollections.removeAll()
             lastCollection = nil
-            storedUserID = nil
+            storedUsers = nil
             try body()
+            try connection.run("INSERT OR REPLACE INTO globals (name, value) VALUES ('remains', 1)")
             try commit()
+            hasRemains = true
         } catch {
             rollBack()
             throw error
         }
-        // Also removes the remains of deleted rows in free pages and in the log.
+        do throws(StorageError) { try removeRemains() } catch {
+            // The rows are gone, and cleaning up is repeated; only a damaged file cannot be cleaned up.
+            if error.isDamage { throw error }
+        }
+    }
+
+    /// Removes what is left of deleted rows in free pages and in the log.
+    func removeRemains() throws(StorageError) {
+        guard hasRemains else { return }
         try connection.run("VACUUM")
-        _ = try connection.number("PRAGMA wal_checkpoint(TRUNCATE)")
+        let isBusy = try connection.number("PRAGMA wal_checkpoint(TRUNCATE)") ?? 1
+        guard isBusy == 0 else { return }
+        try connection.run("DELETE FROM globals WHERE name = 'remains'")
+        hasRemains = false
     }
 
     // MARK: Numbers
@@ -96,6 +117,8 @@ final class SQLiteRows: StoreRows {
                 } ?? StoreGlobals()
             globals.lastUserID = try connection.statement("SELECT value FROM globals WHERE name = 'user'")
                 .first { $0.text(0) }
+            globals.overlayOwner = try connection.statement("SELECT value FROM globals WHERE name = 'overlays'")
+                .first { QueueOwner(key: $0.text(0)) }
             return globals
         }
     }
@@ -105,14 +128,16 @@ final class SQLiteRows: StoreRows {
         record.write(globals)
         try connection.statement("INSERT OR REPLACE INTO globals (name, value) VALUES ('engine', ?)")
             .bind(record.bytes).run()
-        guard storedUserID != .some(globals.lastUserID) else { return }
+        let users = StoredUsers(last: globals.lastUserID.map { UTF8Key($0) }, overlays: globals.overlayOwner)
+        guard users != storedUsers else { return }
+        try connection.statement("DELETE FROM globals WHERE name IN ('user', 'overlays')").run()
         if let userID = globals.lastUserID {
-            try connection.statement("INSERT OR REPLACE INTO globals (name, value) VALUES ('user', ?)")
-                .bind(userID).run()
-        } else {
-            try connection.statement("DELETE FROM globals WHERE name = 'user'").run()
+            try connection.statement("INSERT INTO globals (name, value) VALUES ('user', ?)").bind(userID).run()
         }
-        storedUserID = globals.lastUserID
+        if let key = globals.overlayOwner?.key {
+            try connection.statement("INSERT INTO globals (name, value) VALUES ('overlays', ?)").bind(key).run()
+        }
+        storedUsers = users
     }
 
     func noteBytes(_ difference: Int64) { documentBytes += difference }

@@ -24,7 +24,7 @@ package final class SQLiteStore: SyncStore {
     private let files: SQLiteStoreFiles
     private let schema: SQLiteSchema
     private let claim: StoreClaim
-    private var rows: SQLiteRows?
+    private(set) var rows: SQLiteRows?
 
     /// Opens or creates the store in `folder`.
     ///
@@ -44,6 +44,7 @@ package final class SQLiteStore: SyncStore {
         self.schema = schema
         self.claim = claim
         rows = try open()
+        cleanUp()
     }
 
     deinit { close() }
@@ -98,6 +99,7 @@ package final class SQLiteStore: SyncStore {
             try rows.begin(isDurable: operation.isDurable)
             let result = try body(rows)
             try rows.commit()
+            if operation == .collectGarbage { cleanUp() }
             return result
         } catch {
             rows.rollBack()
@@ -124,6 +126,13 @@ package final class SQLiteStore: SyncStore {
             rows = nil
             rows = try startOver(.damaged)
             try removeSetAside()
+        }
+    }
+
+    /// Removes what is left of deleted rows if that has failed before. Repeated from time to time until it is done.
+    private func cleanUp() {
+        do throws(StorageError) { try rows?.removeRemains() } catch {
+            if error.isDamage { files.markDamaged() }
         }
     }
 
