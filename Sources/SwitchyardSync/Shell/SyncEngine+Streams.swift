@@ -94,7 +94,7 @@ extension SyncEngine {
 
     /// There is nothing to open before the first batch; the machine is notified in its own turn.
     func openWriter() {
-        writerGeneration += 1
+        beginWriterGeneration()
         emptyOutbox()
         trouble?.nextAttempt = nil
         let generation = writerGeneration
@@ -106,8 +106,13 @@ extension SyncEngine {
     }
 
     func closeWriter() {
-        writerGeneration += 1
+        beginWriterGeneration()
         emptyOutbox()
+    }
+
+    private func beginWriterGeneration() {
+        writerGeneration += 1
+        sendingGate.open(for: writerGeneration)
     }
 
     /// Remembers batches that were never sent: the machine considers them sent, and would look them up.
@@ -133,13 +138,13 @@ extension SyncEngine {
         isCommitting = true
         // What was chosen is sent while this task still deals with the last answer, so elsewhere.
         let executor = chosen == nil ? commitExecutor : nil
-        committing = Task.detached(executorPreference: executor) { [weak self, driver] in
+        committing = Task.detached(executorPreference: executor) { [weak self, driver, gate = sendingGate] in
             var request = chosen
             if request == nil { request = await self?.nextRequest() }
             guard let request else { return }
             let results: Result<[CommitResult], StorageError>
             do throws(StorageError) {
-                results = .success(try await SyncEngine.commit(request.batches, to: driver))
+                results = .success(try await SyncEngine.commit(request, to: driver, through: gate))
             } catch {
                 results = .failure(error)
             }
@@ -160,15 +165,19 @@ extension SyncEngine {
     }
 
     private static func commit(
-        _ batches: [OutgoingBatch], to driver: any SyncDriver
+        _ request: OutgoingRequest, to driver: any SyncDriver, through gate: SendingGate
     ) async throws(StorageError) -> [CommitResult] {
-        if batches.count > 1 { return try await driver.commit(batches) }
-        let batch = batches[0]
+        if request.batches.count > 1 {
+            try gate.pass(request.generation)
+            return try await driver.commit(request.batches)
+        }
+        let batch = request.batches[0]
         if batch.mayHaveBeenSent, driver.traits.hasLedger {
             if let known = try await outcome(of: batch, from: driver) { return [known] }
             // Shut down meanwhile; the driver must not be called any more.
             guard !Task.isCancelled else { throw StorageError(.cancelled, "The client was shut down.") }
         }
+        try gate.pass(request.generation)
         return [try await driver.commit(batch)]
     }
 
@@ -217,10 +226,25 @@ extension SyncEngine {
                 }
             case .failure(let error): commitFailed(request.batches, error)
             }
+        } else if case .failure(let error) = results, error.underlying is SendingGate.IsClosed {
+            holdBack(request)
         }
         guard !isNextUnderWay else { return }
         isCommitting = false
         commitNext()
+    }
+
+    /// As ``emptyOutbox()`` for a request that was taken from the outbox and not sent.
+    private func holdBack(_ request: OutgoingRequest) {
+        guard request.generation >= firstHeldGeneration else { return }
+        for batch in request.batches where !batch.mayHaveBeenSent {
+            // It may wait for its turn again by now.
+            if let place = outbox.firstIndex(where: { $0.id == batch.id }) {
+                outbox[place].mayHaveBeenSent = false
+            } else {
+                heldBack.insert(batch.id)
+            }
+        }
     }
 
     private func commitFailed(_ batches: [OutgoingBatch], _ error: StorageError) {

@@ -49,8 +49,11 @@ package actor SyncEngine {
     var watchGeneration = 0
     var writerGeneration = 0
     var outbox: [OutgoingBatch] = []
-    /// The names of batches in the last outbox that were abandoned before they were sent.
+    /// The names of batches that were abandoned before they were sent.
     var heldBack: Set<String> = []
+    /// Batches of an earlier generation may be another user's, or deleted, and are not held back.
+    private(set) var firstHeldGeneration = 0
+    let sendingGate = SendingGate()
     var committing: Task<Void, Never>?
     var isCommitting = false
     var trouble: SendingTrouble?
@@ -220,9 +223,17 @@ package actor SyncEngine {
 
     /// Sets the owner of the queue.
     func setUser(_ userID: String?) {
+        let isOther = owner != QueueOwner(userID)
         owner = QueueOwner(userID)
         trouble = nil
         feed(.setUser(owner))
+        if isOther { forgetHeldBack() }
+    }
+
+    /// Without their names, the ledger is asked for batches that were never sent.
+    private func forgetHeldBack() {
+        heldBack = []
+        firstHeldGeneration = writerGeneration
     }
 
     func setNetwork(isEnabled: Bool) throws(StorageError) {
@@ -273,6 +284,7 @@ package actor SyncEngine {
         openMachine = nil
         trouble = nil
         emptied = (old.store, waiting)
+        forgetHeldBack()
         cancelTimers()
         failCalls(StorageError(.cancelled, "The data on this device was deleted."), but: waiting.tokens)
         perform(old.vanishing())
