@@ -84,7 +84,8 @@ extension LocalStore {
         }
     }
 
-    /// Removes a rejected batch, and adds other writes to the queue in its place: both or neither.
+    /// Removes a rejected batch, and adds other writes to the queue in its place: both or neither. A salvaged batch that is
+    /// queued again unchanged keeps its name, since it may have been sent under that.
     ///
     /// - Returns: The new batch and its effect, if there are writes.
     /// - Throws: `.notFound` if there is no such batch.
@@ -92,12 +93,14 @@ extension LocalStore {
         _ id: String, requeuing writes: [DocumentWrite]?, as name: String, at time: Timestamp
     ) throws(StorageError) -> (QueuedBatch, Documents)? {
         try perform(.resolveRefused) { transaction throws(StorageError) in
-            guard try transaction.rows.refusedBatches(of: transaction.owner).contains(where: { $0.id == id }) else {
+            let all = try transaction.rows.refusedBatches(of: transaction.owner)
+            guard let batch = all.first(where: { $0.id == id }) else {
                 throw StorageError(.notFound, "There is no rejected write with that ID.")
             }
             try transaction.rows.removeRefused(id, of: transaction.owner)
             guard let writes else { return nil }
-            return try transaction.queue(writes, as: name, at: time)
+            let isSame = batch.isSalvaged && batch.writes == writes
+            return try transaction.queue(writes, as: isSame ? id : name, at: time)
         }
     }
 }

@@ -51,6 +51,8 @@ extension SyncMachine {
         let requeued = try local.resolveRefused(id, requeuing: writes, as: makeName(), at: time)
         emit(.refusedChanged())
         guard let (batch, changes) = requeued else { return }
+        // The ledger is asked before it is sent.
+        if batch.id == id { sentUpTo = max(sentUpTo, batch.number) }
         emit(.queueChanged(.added(batch)))
         raise(changes)
         fillPipeline()

@@ -71,6 +71,6 @@ extension RefusedWrite {
     init(_ batch: RefusedBatch) {
         self.init(
             id: batch.id, batch: WriteBatch(batch.writes), refusedAt: batch.refusedAt,
-            error: StorageError(batch.code, batch.message).asRefusal())
+            error: StorageError(batch.code, batch.message).asRefusal(!batch.isSalvaged))
     }
 }

@@ -118,7 +118,12 @@ package actor SyncEngine {
         if isShutDown { throw StorageError(.shutDown, "The client was shut down.") }
         if let openMachine { return openMachine }
         let store: any SyncStore
-        if let emptied { store = emptied.store } else { store = try storage() }
+        if let emptied {
+            store = emptied.store
+        } else {
+            store = try storage()
+            reportSetAside(in: store)
+        }
         let machine = try SyncMachine(
             store: store, policy: policy, owner: owner,
             hasLedger: driver.traits.hasLedger,

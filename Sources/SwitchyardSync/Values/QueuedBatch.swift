@@ -31,7 +31,7 @@ package struct QueuedBatch: Sendable, Equatable {
     package var paths: Set<StoragePath> { Set(writes.map(\.path)) }
 }
 
-/// A batch that the server refused, kept until it is resolved.
+/// A batch that the server refused, or that was read from a damaged database, kept until it is resolved.
 package struct RefusedBatch: Sendable, Equatable {
     package let id: String
     package let writes: [DocumentWrite]
@@ -48,6 +48,11 @@ package struct RefusedBatch: Sendable, Equatable {
         self.code = code
         self.message = message
     }
+}
+
+extension RefusedBatch {
+    /// Whether it comes from a damaged database. No server refuses a batch with that code.
+    var isSalvaged: Bool { code == .localStore }
 }
 
 /// All of a user's pending writes to one document, as a single write with the same effect.

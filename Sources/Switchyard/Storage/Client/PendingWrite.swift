@@ -36,6 +36,9 @@ extension PendingWrite: Equatable {
 }
 
 /// A batch that the server refused for good. Its local effect is undone, and the batch is kept until you resolve it.
+///
+/// An error with the code `.localStore` is not the server's: the batch was read from a damaged database on this device, and the
+/// server may have carried it out.
 public struct RefusedWrite: Sendable, Identifiable {
     public let id: String
     public let batch: WriteBatch

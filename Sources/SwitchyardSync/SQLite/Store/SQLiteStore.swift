@@ -16,6 +16,10 @@ package final class SQLiteStore: SyncStore {
         package let reason: Reason
         /// Its new location, next to companion files with the same name and a suffix.
         package let location: URL
+        /// How many batches were read from the queues in it; they are now among the rejected ones.
+        package var salvagedBatches = 0
+        /// Whether those are all.
+        package var isSalvageComplete = false
     }
 
     /// The database that was set aside when opening, if any.
@@ -65,15 +69,27 @@ package final class SQLiteStore: SyncStore {
         }
     }
 
+    /// - Parameter isKept: Whether to keep what can be read of a user's queue.
     private func startOver(
-        _ reason: SetAside.Reason, closing connection: consuming SQLiteConnection? = nil
+        _ reason: SetAside.Reason, closing connection: consuming SQLiteConnection? = nil,
+        keeping isKept: (QueueOwner) -> Bool = { _ in true }
     ) throws(StorageError) -> SQLiteRows {
         connection = nil  // moving a file that is open would leave its log behind
-        setAside = SetAside(reason: reason, location: try files.setAside(as: reason))
+        var aside = SetAside(reason: reason, location: try files.setAside(as: reason))
         files.closeToOthers()
         let fresh = try SQLiteStore.connect(files.database)
         _ = try schema.prepare(fresh)
-        return try SQLiteRows(fresh)
+        let rows = try SQLiteRows(fresh)
+        if reason == .damaged {
+            let salvage = SQLiteSalvage(aside.location, where: isKept)
+            // If that fails, the file that was set aside still has them.
+            if (try? salvage.keep(in: rows)) != nil {
+                aside.salvagedBatches = salvage.batches.count
+                aside.isSalvageComplete = salvage.isComplete
+            }
+        }
+        setAside = aside
+        return rows
     }
 
     /// On Darwin, a plain sync returns before the data is on the disk: only a full one survives a power failure.
@@ -109,22 +125,24 @@ package final class SQLiteStore: SyncStore {
     }
 
     package func clear() throws(StorageError) {
-        try empty { rows throws(StorageError) in try rows.clear() }
+        try empty(keeping: { _ in false }) { rows throws(StorageError) in try rows.clear() }
     }
 
     package func wipe(of owner: QueueOwner) throws(StorageError) {
-        try empty { rows throws(StorageError) in try rows.wipe(of: owner) }
+        try empty(keeping: { $0 != owner }) { rows throws(StorageError) in try rows.wipe(of: owner) }
     }
 
-    private func empty(_ body: (SQLiteRows) throws(StorageError) -> Void) throws(StorageError) {
+    private func empty(
+        keeping isKept: (QueueOwner) -> Bool, _ body: (SQLiteRows) throws(StorageError) -> Void
+    ) throws(StorageError) {
         guard rows != nil else { throw StorageError(.shutDown, "The data on this device has been closed.") }
         // First, so that if this fails, nothing has been deleted.
         try removeSetAside()
         do throws(StorageError) { if let rows { try body(rows) } } catch {
             guard error.isDamage else { throw error }
-            // The file cannot be read, so the data to keep is lost anyway; the rest must still be deleted.
+            // The file cannot be read as a whole, and what is not kept must still be deleted.
             rows = nil
-            rows = try startOver(.damaged)
+            rows = try startOver(.damaged, keeping: isKept)
             try removeSetAside()
         }
     }
