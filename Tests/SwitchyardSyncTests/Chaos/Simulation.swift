@@ -13,6 +13,8 @@ final class Simulation {
     private let seed: UInt64
     /// Whether stores fail at times; one in four schedules.
     private let hasFailingStores: Bool
+    /// Whether most documents have odd values and names; four in ten schedules.
+    private let isOdd: Bool
 
     private static let counter: StoragePath = "counters/one"
     private static let users: [String?] = ["alice", "bob", nil]
@@ -25,6 +27,7 @@ final class Simulation {
         self.seed = seed
         generator = SeededGenerator(seed: seed)
         hasFailingStores = generator.chance(25)
+        isOdd = generator.chance(40)
         for index in 0..<generator.int(1..<4) {
             let policy: CachePolicy = generator.chance(50) ? .eager : .standard
             clients.append(
@@ -137,6 +140,7 @@ final class Simulation {
 
     private func randomWrites() -> (writes: [DocumentWrite], isIncrement: Bool) {
         let value = DocumentValue.integer(Int64(generator.int(0..<6)))
+        if isOdd, generator.chance(75) { return (generator.oddWrites(), false) }
         switch generator.int(0..<10) {
         case 0..<4: return ([DocumentWrite(path: randomPath(), operation: .set(["n": value, "on": true]))], false)
         case 4..<6:
@@ -159,6 +163,7 @@ final class Simulation {
     }
 
     private func randomQuery() -> LiveQuery {
+        if isOdd, generator.chance(75) { return generator.oddQuery() }
         switch generator.int(0..<7) {
         case 0: return .document(randomPath())
         case 1: return .query(Query(in: "rooms"))
