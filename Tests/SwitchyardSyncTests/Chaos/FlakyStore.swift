@@ -25,7 +25,13 @@ final class FlakyStore: SyncStore {
         }
     }
 
+    /// Whether the next wipe is refused.
+    var refusesWipe = false
+
     func clear() throws(StorageError) { try base.clear() }
-    func wipe(of owner: QueueOwner) throws(StorageError) { try base.wipe(of: owner) }
+    func wipe(of owner: QueueOwner) throws(StorageError) {
+        if refusesWipe { throw StorageError(.localStore, "The store fails on purpose.") }
+        try base.wipe(of: owner)
+    }
     func close() { base.close() }
 }

@@ -24,7 +24,11 @@ final class SimClient {
     /// The first whose order, or whose changes after the one before, were not right.
     private(set) var wrongSnapshot: ViewSnapshot?
     private var requests: [WatchRequest] = []
-    private(set) var queued: [String] = []
+    /// What was ever queued, and by whom.
+    private(set) var queued: [(id: String, user: String?)] = []
+    /// What was queued and deleted with all of its user's data; it may still have reached the server.
+    private(set) var wiped: Set<String> = []
+    private var wishes: [Int: ViewOptions] = [:]
     private(set) var waits: Set<Int> = []
     private var lastToken = 0
     private(set) var trace: Trace
@@ -57,7 +61,7 @@ final class SimClient {
                 listeners[id] = nil
                 shown[id] = nil
                 note("failed", id)
-            case .writeQueued(_, let id): queued.append(id)
+            case .writeQueued(_, let id): queued.append((id, machine.owner.userID))
             case .waitFinished(let token, _): waits.remove(token)
             case .inSync, .writeFinished, .queueChanged, .refusedChanged: break
             case .openWatch: isWatchOpening = true
@@ -93,7 +97,8 @@ final class SimClient {
     func listen(_ query: LiveQuery, fromCache: Bool) {
         lastToken += 1
         listeners[lastToken] = query
-        feed(.listen(lastToken, query, ViewOptions(readsCacheOnly: fromCache)))
+        wishes[lastToken] = ViewOptions(readsCacheOnly: fromCache)
+        feed(.listen(lastToken, query, wishes[lastToken]!))
         if fromCache { listeners[lastToken] = nil; feed(.unlisten(lastToken)) }
     }
 
@@ -137,6 +142,33 @@ final class SimClient {
         store = FlakyStore(try makeStore())
         machine = try SyncMachine(store: store, policy: policy, owner: QueueOwner(user), makeName: names.next)
         perform(machine.start())
+    }
+
+    /// Deletes the cache and the user's queue as the engine does: streams see their results vanish and start over.
+    ///
+    /// - Returns: What was on its way to the server.
+    func wipe(isRefused: Bool) throws -> [OutgoingBatch] {
+        let lost = outbox
+        feed(.setNetwork(isEnabled: false))
+        store.refusesWipe = isRefused
+        do throws(StorageError) { try store.wipe(of: QueueOwner(user)) } catch {
+            feed(.setNetwork(isEnabled: isNetworkEnabled))
+            return lost
+        }
+        for entry in queued where entry.user == user { wiped.insert(entry.id) }
+        let old = machine
+        timers = []
+        var others = old.waiting
+        others.writes = others.writes.filter { $0.value.owner != QueueOwner(user) }
+        others.queue = []
+        waits = []
+        perform(old.vanishing())
+        machine = try SyncMachine(store: store, policy: policy, owner: QueueOwner(user), makeName: names.next)
+        machine.waiting = others
+        if !isNetworkEnabled { feed(.setNetwork(isEnabled: false)) }
+        perform(machine.start())
+        for (id, query) in listeners.sorted(by: { $0.key < $1.key }) { feed(.listen(id, query, wishes[id]!)) }
+        return lost
     }
 
     // MARK: The network
