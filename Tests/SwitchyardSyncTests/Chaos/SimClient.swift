@@ -17,7 +17,11 @@ final class SimClient {
     var stream: SimStream?
     /// Batches on their way to the server, and answers on their way back.
     var outbox: [OutgoingBatch] = []
-    var answers: [Result<CommitResult, StorageError>] = []
+    var answers: [(batch: OutgoingBatch, result: Result<CommitResult, StorageError>)] = []
+    /// One-time reads whose answers are on their way.
+    private var reads: [SimRead] = []
+    /// A read whose answer did not show the writes of this device.
+    private(set) var wrongRead: StoragePath?
     private(set) var timers: Set<SyncTimer> = []
     private(set) var listeners: [Int: LiveQuery] = [:]
     private(set) var shown: [Int: ViewSnapshot] = [:]
@@ -125,6 +129,7 @@ final class SimClient {
     func fail(_ operations: Set<StoreOperation>) { store.failing = operations }
 
     func setUser(_ user: String?) {
+        if self.user != user { reads = [] }
         self.user = user
         feed(.setUser(QueueOwner(user)))
     }
@@ -138,6 +143,7 @@ final class SimClient {
     func restart() throws {
         (stream, outbox, answers, timers, listeners, shown, requests, waits) = (nil, [], [], [], [:], [:], [], [])
         (isWatchOpening, isWriterOpening, isNetworkEnabled) = (false, false, true)
+        reads = []
         store.close()
         store = FlakyStore(try makeStore())
         machine = try SyncMachine(store: store, policy: policy, owner: QueueOwner(user), makeName: names.next)
@@ -165,6 +171,7 @@ final class SimClient {
         perform(old.vanishing())
         machine = try SyncMachine(store: store, policy: policy, owner: QueueOwner(user), makeName: names.next)
         machine.waiting = others
+        reads = []
         if !isNetworkEnabled { feed(.setNetwork(isEnabled: false)) }
         perform(machine.start())
         for (id, query) in listeners.sorted(by: { $0.key < $1.key }) { feed(.listen(id, query, wishes[id]!)) }
@@ -230,11 +237,41 @@ final class SimClient {
 
     func deliverAnswer() {
         guard !answers.isEmpty else { return }
-        switch answers.removeFirst() {
-        case .success(let result): feed(.committed(result))
+        let (batch, result) = answers.removeFirst()
+        switch result {
+        case .success(let result):
+            for index in reads.indices { reads[index].open.note(batch, result) }
+            feed(.committed(result))
         case .failure(let error): _ = breakWriter(error)
         }
     }
+
+    // MARK: One-time reads
+
+    func read(_ request: ReadRequest, from server: SimServer) {
+        reads.append(SimRead(open: OpenRead(request), answer: server.answer(to: request)))
+    }
+
+    /// One answer arrives; it is asked for again if a write was acknowledged meanwhile that it may not have.
+    func deliverRead(_ place: Int, from server: SimServer) throws {
+        guard !reads.isEmpty else { return }
+        let read = reads.remove(at: place % reads.count)
+        guard read.open.isSettled(by: read.answer) else { return self.read(read.open.request, from: server) }
+        let shown: [StoragePath: DocumentSnapshot]
+        do throws(StorageError) { shown = try machine.take(read.answer) } catch {
+            guard !store.failing.isEmpty, error.code == .localStore else { throw error }
+            return perform(machine.takeActions())
+        }
+        perform(machine.takeActions())
+        guard let queue = try? machine.queue() else { return }
+        for document in read.answer.documents {
+            let last = queue.last { $0.paths.contains(document.path) }?.writes.last { $0.path == document.path }
+            guard let last, case .set(let data) = last.operation, last.transforms.isEmpty else { continue }
+            if shown[document.path]?.data != data { wrongRead = document.path }
+        }
+    }
+
+    var hasReads: Bool { !reads.isEmpty }
 
     func fire(_ timer: SyncTimer) {
         guard timers.remove(timer) != nil else { return }
@@ -300,4 +337,10 @@ private final class BatchNames {
         last += 1
         return "\(client)-\(last)"
     }
+}
+
+/// A one-time read, and the server's answer to it.
+private struct SimRead {
+    var open: OpenRead
+    let answer: FetchedDocuments
 }

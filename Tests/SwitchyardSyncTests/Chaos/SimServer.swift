@@ -1,5 +1,6 @@
 import Switchyard
-import SwitchyardSync
+
+@testable import SwitchyardSync
 
 /// A server whose every message waits until the simulation delivers it, or loses it.
 struct SimServer {
@@ -14,6 +15,14 @@ struct SimServer {
         switch query {
         case .document(let path): documents[path].map { [$0] } ?? []
         case .query(let query): QueryEvaluator(query).results(among: documents.values)
+        }
+    }
+
+    func answer(to request: ReadRequest) -> FetchedDocuments {
+        switch request {
+        case .documents(let paths):
+            FetchedDocuments(documents: paths.map { documents[$0] ?? .missing($0) }, readTime: now)
+        case .results(let query): FetchedDocuments(documents: results(of: .query(query)), readTime: now)
         }
     }
 

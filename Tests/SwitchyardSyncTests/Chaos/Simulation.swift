@@ -1,6 +1,7 @@
 import Switchyard
-import SwitchyardSync
 import SwitchyardTestSupport
+
+@testable import SwitchyardSync
 
 /// One random schedule: several devices on one server, everything that can go wrong, then quiet, then the truth.
 final class Simulation {
@@ -58,7 +59,7 @@ final class Simulation {
 
     private func step(_ client: SimClient) throws {
         client.passRequests(to: server)
-        switch generator.int(0..<112) {
+        switch generator.int(0..<116) {
         case 0..<18: write(client)
         case 18..<26: client.listen(randomQuery(), fromCache: generator.int(0..<6) == 0)
         case 26..<30:
@@ -95,6 +96,8 @@ final class Simulation {
         case 102..<104:
             guard hasFailingStores else { break }
             client.fail(generator.chance(50) ? [] : [Self.operations.randomElement(using: &generator)!])
+        case 105..<107: client.read(randomRead(), from: server)
+        case 107..<110: try client.deliverRead(generator.int(0..<100), from: server)
         case 104: stray += try client.wipe(isRefused: hasFailingStores && generator.chance(50))
         default: break
         }
@@ -123,7 +126,7 @@ final class Simulation {
         if generator.int(0..<8) == 0 {
             stray += client.breakWriter()
         } else {
-            client.answers.append(answer)
+            client.answers.append((batch, answer))
             if case .failure = answer { client.outbox = [] }  // the stream ends with its answer
         }
     }
@@ -182,6 +185,13 @@ final class Simulation {
         }
     }
 
+    private func randomRead() -> ReadRequest {
+        switch randomQuery() {
+        case .document(let path): .documents([path, randomPath()])
+        case .query(let query): .results(query)
+        }
+    }
+
     // MARK: Quiet
 
     /// Stores work, all users' queues are emptied, everything on its way arrives, and nothing else happens.
@@ -210,11 +220,13 @@ final class Simulation {
                 if client.stream?.owesCounts == true { client.stream?.count(server) }
                 client.deliverEvent(isDoubled: false)
                 if !client.outbox.isEmpty {
-                    let answer = commit(client.outbox.removeFirst())
-                    client.answers.append(answer)
+                    let batch = client.outbox.removeFirst()
+                    let answer = commit(batch)
+                    client.answers.append((batch, answer))
                     if case .failure = answer { client.outbox = [] }
                 }
                 client.deliverAnswer()
+                while client.hasReads { try client.deliverRead(0, from: server) }
                 for timer in [SyncTimer.watchBackoff, .writerBackoff, .recovery] where client.timers.contains(timer) {
                     isQuiet = false
                     client.fire(timer)
@@ -236,6 +248,7 @@ final class Simulation {
             if let wrong = client.wrongSnapshot {
                 throw failure("\(client.name): changes of \(wrong.query.target) that do not lead to its documents")
             }
+            if let path = client.wrongRead { throw failure("\(client.name): a read of \(path) lacks a pending write") }
             try checkViews(of: client)
             try checkQueue(of: client)
         }
