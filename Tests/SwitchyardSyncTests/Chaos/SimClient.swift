@@ -32,6 +32,10 @@ final class SimClient {
     private(set) var queued: [(id: String, user: String?)] = []
     /// What was queued and deleted with all of its user's data; it may still have reached the server.
     private(set) var wiped: Set<String> = []
+    /// Rejected batches that the user has decided about.
+    private(set) var resolved: Set<String> = []
+    /// The device's clock, which its user may set to any time.
+    var now = Timestamp(microseconds: 5)
     private var wishes: [Int: ViewOptions] = [:]
     private(set) var waits: Set<Int> = []
     private var lastToken = 0
@@ -65,9 +69,9 @@ final class SimClient {
                 listeners[id] = nil
                 shown[id] = nil
                 note("failed", id)
-            case .writeQueued(_, let id): queued.append((id, machine.owner.userID))
+            case .queueChanged(.added(let batch)): queued.append((batch.id, machine.owner.userID))
             case .waitFinished(let token, _): waits.remove(token)
-            case .inSync, .writeFinished, .queueChanged, .refusedChanged: break
+            case .inSync, .writeQueued, .writeFinished, .queueChanged, .refusedChanged: break
             case .openWatch: isWatchOpening = true
             case .sendWatch(let request):
                 requests.append(request)
@@ -116,8 +120,21 @@ final class SimClient {
     func write(_ writes: [DocumentWrite]) -> Bool {
         lastToken += 1
         let before = queued.count
-        feed(.write(lastToken, writes, at: Timestamp(microseconds: 5)))
+        feed(.write(lastToken, writes, at: now))
         return queued.count > before
+    }
+
+    /// Decides about a rejected batch.
+    ///
+    /// - Parameter change: What to queue in its place.
+    func resolve(_ place: Int, requeuing change: ([DocumentWrite]) -> [DocumentWrite]?) {
+        guard let refused = try? machine.refused(), !refused.isEmpty else { return }
+        let batch = refused[place % refused.count]
+        do throws(StorageError) {
+            try machine.resolveRefused(batch.id, requeuing: change(batch.writes), at: now)
+            resolved.insert(batch.id)
+        } catch {}
+        perform(machine.takeActions())
     }
 
     func wait() {
@@ -207,7 +224,7 @@ final class SimClient {
         outbox = []
         answers = []
         isWriterOpening = false
-        feed(.writerClosed(error, at: Timestamp(microseconds: 5)))
+        feed(.writerClosed(error, at: now))
         return lost
     }
 

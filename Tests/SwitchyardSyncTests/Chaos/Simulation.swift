@@ -18,6 +18,10 @@ final class Simulation {
     private let isOdd: Bool
 
     private static let counter: StoragePath = "counters/one"
+    /// What a device takes for the present: long ago, about the server's time, and far from now.
+    private static let times: [Int64] = [
+        -62_000_000_000_000_000, -1, 0, 5, 1_000_500, 1_500_000, 4_000_000_000_000_000, 253_000_000_000_000_000,
+    ]
     private static let users: [String?] = ["alice", "bob", nil]
     private static let operations = StoreOperation.allCases.filter { $0 != .open }
 
@@ -59,7 +63,7 @@ final class Simulation {
 
     private func step(_ client: SimClient) throws {
         client.passRequests(to: server)
-        switch generator.int(0..<116) {
+        switch generator.int(0..<122) {
         case 0..<18: write(client)
         case 18..<26: client.listen(randomQuery(), fromCache: generator.int(0..<6) == 0)
         case 26..<30:
@@ -98,6 +102,8 @@ final class Simulation {
             client.fail(generator.chance(50) ? [] : [Self.operations.randomElement(using: &generator)!])
         case 105..<107: client.read(randomRead(), from: server)
         case 107..<110: try client.deliverRead(generator.int(0..<100), from: server)
+        case 110..<113: resolve(client)
+        case 113: client.now = Timestamp(microseconds: generator.pick(Self.times))
         case 104: stray += try client.wipe(isRefused: hasFailingStores && generator.chance(50))
         default: break
         }
@@ -110,6 +116,19 @@ final class Simulation {
             client.stream?.reset(id, server)
         } else {
             client.stream?.refuse(id)
+        }
+    }
+
+    /// The user drops a rejected batch, or queues it again, as it was or so that it cannot be rejected again.
+    private func resolve(_ client: SimClient) {
+        let choice = generator.int(0..<3)
+        let value = DocumentValue.integer(Int64(generator.int(0..<6)))
+        client.resolve(generator.int(0..<100)) { writes in
+            switch choice {
+            case 0: nil
+            case 1: writes
+            default: writes.map { DocumentWrite(path: $0.path, operation: .set(["n": value])) }
+            }
         }
     }
 
@@ -285,6 +304,7 @@ final class Simulation {
         for (id, _) in client.queued where !client.wiped.contains(id) {
             switch server.ledger[id] {
             case nil: throw failure("batch \(id) is lost")
+            case .failure where client.resolved.contains(id): break
             case .failure: refused.insert(id)
             case .success: break
             }
