@@ -36,6 +36,8 @@ final class SimClient {
     private(set) var resolved: Set<String> = []
     /// The device's clock, which its user may set to any time.
     var now = Timestamp(microseconds: 5)
+    /// The first document whose pending writes did not fit the cache when a user came.
+    private(set) var wrongOverlay: StoragePath?
     private var wishes: [Int: ViewOptions] = [:]
     private(set) var waits: Set<Int> = []
     private var lastToken = 0
@@ -149,6 +151,7 @@ final class SimClient {
         if self.user != user { reads = [] }
         self.user = user
         feed(.setUser(QueueOwner(user)))
+        checkOverlays()
     }
 
     func setNetwork(_ isEnabled: Bool) {
@@ -164,7 +167,29 @@ final class SimClient {
         store.close()
         store = FlakyStore(try makeStore())
         machine = try SyncMachine(store: store, policy: policy, owner: QueueOwner(user), makeName: names.next)
+        checkOverlays()
         perform(machine.start())
+    }
+
+    /// Compares what the user sees of documents with pending writes with those writes over the cache.
+    private func checkOverlays() {
+        guard store.failing.isEmpty, machine.owner == QueueOwner(user) else { return }
+        do throws(StorageError) {
+            let batches = try machine.queue()
+            let paths = batches.reduce(into: Set<StoragePath>()) { $0.formUnion($1.paths) }
+            let cached = try machine.local.perform(.readDocuments) { transaction throws(StorageError) in
+                try transaction.cachedDocuments(at: paths)
+            }
+            var entries: [StoragePath: WrittenDocument] = [:]
+            for path in paths { entries[path] = WrittenDocument(LocalDocument(path, cached[path])) }
+            for batch in batches { batch.apply(to: &entries) }
+            for (path, entry) in entries.sorted(by: { $0.key < $1.key }) {
+                let data = try machine.document(at: path)?.data
+                if data != entry.document.snapshot.data, wrongOverlay == nil { wrongOverlay = path }
+            }
+        } catch {
+            wrongOverlay = wrongOverlay ?? "stores/failed"
+        }
     }
 
     /// Deletes the cache and the user's queue as the engine does: streams see their results vanish and start over.
@@ -276,7 +301,9 @@ final class SimClient {
         guard read.open.isSettled(by: read.answer) else { return self.read(read.open.request, from: server) }
         let shown: [StoragePath: DocumentSnapshot]
         do throws(StorageError) { shown = try machine.take(read.answer) } catch {
-            guard !store.failing.isEmpty, error.code == .localStore else { throw error }
+            // Nobody knows what is pending while the store fails, or before it has gone over to the user's queue.
+            let isExpected = !store.failing.isEmpty || machine.owner != QueueOwner(user)
+            guard isExpected, error.code == .localStore else { throw error }
             return perform(machine.takeActions())
         }
         perform(machine.takeActions())

@@ -63,7 +63,7 @@ final class Simulation {
 
     private func step(_ client: SimClient) throws {
         client.passRequests(to: server)
-        switch generator.int(0..<122) {
+        switch generator.int(0..<125) {
         case 0..<18: write(client)
         case 18..<26: client.listen(randomQuery(), fromCache: generator.int(0..<6) == 0)
         case 26..<30:
@@ -82,7 +82,7 @@ final class Simulation {
         case 93:
             stray += client.outbox
             try client.restart()
-        case 94:
+        case 94, 114, 115:
             stray += client.outbox
             client.setUser(Self.users.randomElement(using: &generator)!)
         case 95:
@@ -268,6 +268,9 @@ final class Simulation {
                 throw failure("\(client.name): changes of \(wrong.query.target) that do not lead to its documents")
             }
             if let path = client.wrongRead { throw failure("\(client.name): a read of \(path) lacks a pending write") }
+            if let path = client.wrongOverlay {
+                throw failure("\(client.name): pending writes of \(path) are out of date")
+            }
             try checkViews(of: client)
             try checkQueue(of: client)
         }
