@@ -154,12 +154,13 @@ package final class SyncMachine {
     package var activeLimboTargets: [StoragePath: Int] { limbo.active }
     package var enqueuedLimbo: [StoragePath] { limbo.waiting }
     package var hasListeners: Bool { !listeners.isEmpty || !inSyncListeners.isEmpty }
-    /// Whether all requests have been answered: nothing is queued, and all views are current.
+    /// Whether all requests have been answered: nothing is queued, and all views for which the server
+    /// is asked are current.
     package var isQuiet: Bool { unrest.isEmpty }
 
     /// Descriptions of everything still unanswered.
     package var unrest: [String] {
-        var unrest = views.values.filter { !$0.view.isSynced }
+        var unrest = views.values.filter { !$0.view.isSynced && hasServerListeners($0.view.query) }
             .map { "target \($0.target), current \($0.view.isCurrent)" }.sorted()
         if !undone.isEmpty { unrest.append("\(undone.count) operations that the store has refused") }
         if (try? local.highestBatchNumber()) != .some(nil) || !pipeline.isEmpty { unrest.append("queued writes") }

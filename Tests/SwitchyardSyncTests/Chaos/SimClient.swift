@@ -104,12 +104,15 @@ final class SimClient {
 
     // MARK: The user
 
-    func listen(_ query: LiveQuery, fromCache: Bool) {
+    func readsCacheOnly(_ id: Int) -> Bool { wishes[id]?.readsCacheOnly ?? false }
+
+    /// - Parameter isBrief: Whether to leave at once.
+    func listen(_ query: LiveQuery, fromCache: Bool, isBrief: Bool) {
         lastToken += 1
         listeners[lastToken] = query
         wishes[lastToken] = ViewOptions(readsCacheOnly: fromCache)
         feed(.listen(lastToken, query, wishes[lastToken]!))
-        if fromCache { listeners[lastToken] = nil; feed(.unlisten(lastToken)) }
+        if isBrief { unlisten(lastToken) }
     }
 
     func unlisten(_ id: Int) {

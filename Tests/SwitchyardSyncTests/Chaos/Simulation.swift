@@ -65,7 +65,9 @@ final class Simulation {
         client.passRequests(to: server)
         switch generator.int(0..<125) {
         case 0..<18: write(client)
-        case 18..<26: client.listen(randomQuery(), fromCache: generator.int(0..<6) == 0)
+        case 18..<26:
+            let isFromCache = generator.chance(25)
+            client.listen(randomQuery(), fromCache: isFromCache, isBrief: isFromCache && generator.chance(40))
         case 26..<30:
             if let id = client.listeners.keys.sorted().randomElement(using: &generator) { client.unlisten(id) }
         case 30..<55: client.deliverEvent(isDoubled: generator.chance(10), isLost: generator.chance(3))
@@ -291,6 +293,10 @@ final class Simulation {
     private func checkViews(of client: SimClient) throws {
         for (id, query) in client.listeners.sorted(by: { $0.key < $1.key }) {
             guard let snapshot = client.shown[id] else { throw failure("\(client.name): no snapshot") }
+            if client.readsCacheOnly(id) {
+                try checkCacheView(snapshot, of: client)
+                continue
+            }
             let expected = server.results(of: query)
             let isEqual = snapshot.documents.elementsEqual(expected) { $0.path == $1.path && $0.data == $1.data }
             guard isEqual, !snapshot.isFromCache, !snapshot.hasPendingWrites else {
@@ -298,6 +304,21 @@ final class Simulation {
                     "\(client.name) shows \(snapshot.documents.map(\.path)) for \(query.target), the server has "
                         + "\(expected.map(\.path)), from cache \(snapshot.isFromCache)")
             }
+        }
+    }
+
+    /// A listener of the cache shows what is in it, with nothing pending.
+    private func checkCacheView(_ snapshot: ViewSnapshot, of client: SimClient) throws {
+        let expected: [DocumentSnapshot] =
+            switch snapshot.query {
+            case .document(let path): [try client.machine.document(at: path)].compactMap { $0 }.filter(\.exists)
+            case .query(let query): QueryEvaluator(query).results(among: try client.machine.run(query))
+            }
+        let isEqual = snapshot.documents.elementsEqual(expected) { $0.path == $1.path && $0.data == $1.data }
+        guard isEqual, !snapshot.hasPendingWrites else {
+            throw failure(
+                "\(client.name) shows \(snapshot.documents.map(\.path)) for \(snapshot.query) from the cache, which has "
+                    + "\(expected.map(\.path)), pending \(snapshot.hasPendingWrites)")
         }
     }
 
