@@ -61,7 +61,6 @@
         private var uploaded: Int64 = 0
         private let live: LiveCount
         private let waiting: LiveCount
-        private let clock: LoopClock
 
         init(
             _ request: HTTPRequest, origin: String, upload: (any UploadSource)?, progress: TransferProgress? = nil,
@@ -75,7 +74,6 @@
             self.deadline = deadline
             live = loop.live
             waiting = loop.waiting
-            clock = loop.clock
             head = ResponseHeadParser(limit: request.maximumHeadSize)
             live.value.add(1, ordering: .relaxed)
         }
@@ -97,7 +95,7 @@
         func willSend() -> Bool {
             sendAttempts += 1
             if let limit = request.idleLimit {
-                idleWatch = IdleWatch(limit: limit, minimumSpeed: request.minimumSpeed, now: clock.now)
+                idleWatch = IdleWatch(limit: limit, minimumSpeed: request.minimumSpeed, now: .now)
             }
             guard sendAttempts > 1, !request.isIdempotent else { return true }
             abortReason = TransportError(.connectionLost, "the reused connection was dead", mayHaveBeenSent: true)
@@ -108,7 +106,7 @@
             switch head.take(line) {
             case .going: return true
             case .complete:
-                idleWatch?.restart(at: clock.now)
+                idleWatch?.restart(at: .now)
                 guard prepareDecoding() else { return false }
                 deliverHead()
                 letGoOfUpload()

@@ -40,7 +40,7 @@
             running.append(exchange)
             if let limit = exchange.request.idleLimit {
                 // The idle watch itself starts when the request is written, which cannot be earlier.
-                check(by: clock.now + limit)
+                check(by: .now + limit)
             }
             do throws(TransportError) {
                 try exchange.prepare(easy, configuration)
@@ -93,25 +93,27 @@
         func resume(_ exchange: CurlExchange, _ direction: ReferenceWritableKeyPath<CurlExchange, Bool>) {
             guard exchange.stage == .running else { return }
             exchange[keyPath: direction] = false
-            exchange.idleWatch?.restart(at: clock.now)
+            exchange.idleWatch?.restart(at: .now)
             applyPause(exchange)
         }
 
         private func check(by time: ContinuousClock.Instant) { nextCheck = min(nextCheck ?? time, time) }
 
         /// Ends the exchanges past their deadline, and those that have transferred too little for too long.
-        func endOverdue() {
-            guard let due = nextCheck, clock.now >= due else { return }
+        ///
+        /// - Parameter now: A time before the loop last read.
+        func endOverdue(at now: ContinuousClock.Instant) {
+            guard let due = nextCheck, now >= due else { return }
             nextCheck = nil
-            endLate()
-            endStalled()
+            endLate(at: now)
+            endStalled(at: now)
         }
 
-        private func endLate() {
+        private func endLate(at now: ContinuousClock.Instant) {
             var late: [CurlExchange] = []
             func look(at exchange: CurlExchange) {
                 guard let deadline = exchange.deadline else { return }
-                if clock.now >= deadline { late.append(exchange) } else { check(by: deadline) }
+                if now >= deadline { late.append(exchange) } else { check(by: deadline) }
             }
             for exchange in running { look(at: exchange) }
             for origin in origins.values { for exchange in origin.waitingOnes { look(at: exchange) } }
@@ -123,17 +125,17 @@
             }
         }
 
-        private func endStalled() {
+        private func endStalled(at now: ContinuousClock.Instant) {
             var stalled: [CurlExchange] = []
             for exchange in running {
                 guard var watch = exchange.idleWatch else {
                     // The request is not written yet, so its watch starts later. Check again at this time.
-                    if let limit = exchange.request.idleLimit { check(by: clock.now + limit) }
+                    if let limit = exchange.request.idleLimit { check(by: now + limit) }
                     continue
                 }
                 if exchange.isReceivingPaused || exchange.isSendingPaused {
-                    watch.restart(at: clock.now)
-                } else if watch.isStalled(at: clock.now) {
+                    watch.restart(at: now)
+                } else if watch.isStalled(at: now) {
                     stalled.append(exchange)
                     continue
                 }

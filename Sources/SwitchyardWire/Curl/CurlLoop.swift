@@ -23,7 +23,6 @@
         let waiting = LiveCount()
         /// The number of loop iterations so far.
         let turns = LiveCount()
-        let clock = LoopClock()
         private let queue = CurlCommandQueue()
         private let lifecycle = Mutex(Lifecycle())
 
@@ -137,8 +136,6 @@
 
         private func runLoop(_ multi: ccurl_multi) {
             var batch: [CurlCommand] = []
-            // The transport may be much older than its first request.
-            clock.update()
             while true {
                 turns.value.add(1, ordering: .relaxed)
                 let isEnding = queue.exchange(&batch)
@@ -146,17 +143,26 @@
                 // Do not keep commands while asleep, since they hold exchanges.
                 batch.removeAll(keepingCapacity: true)
                 if isEnding { return }
+                // What has arrived by now is read before anything is judged by this time.
+                let start = ContinuousClock.now
                 // Even if nothing is in progress: libcurl may still be closing a connection, and would be woken endlessly.
                 var stillRunning: Int32 = 0
                 ccurl_multi_perform(multi, &stillRunning)
                 collectFinished(multi)
-                endOverdue()
+                endOverdue(at: start)
                 let hasMore = serveConnections()
                 guard !hasMore, queue.fallAsleep() else { continue }
                 fillPollSet()
-                ccurl_multi_poll(multi, &pollSet, UInt32(pollSet.count), clock.millisecondsUntil(nextCheck))
-                clock.update()
+                ccurl_multi_poll(multi, &pollSet, UInt32(pollSet.count), millisecondsUntilCheck())
             }
+        }
+
+        /// Rounded up, and at most a minute.
+        private func millisecondsUntilCheck() -> Int32 {
+            guard let nextCheck else { return 60_000 }
+            let (seconds, attoseconds) = (nextCheck - .now).components
+            guard seconds < 60 else { return 60_000 }
+            return max(0, Int32(seconds) * 1000 + Int32(attoseconds / 1_000_000_000_000_000) + 1)
         }
 
         private func execute(_ command: CurlCommand) {
@@ -228,24 +234,6 @@
 
         private func mark(_ error: TransportError, _ exchange: CurlExchange) -> TransportError {
             TransportError(error.code, error.message, mayHaveBeenSent: exchange.mayHaveBeenSent)
-        }
-    }
-
-    /// The time of the loop's current iteration; used only by the loop thread.
-    final class LoopClock: @unchecked Sendable {
-        // Only the loop thread uses it.
-        private(set) var now = ContinuousClock.now
-
-        func update() {
-            now = ContinuousClock.now
-        }
-
-        /// Rounded up, and at most a minute.
-        func millisecondsUntil(_ instant: ContinuousClock.Instant?) -> Int32 {
-            guard let instant else { return 60_000 }
-            let (seconds, attoseconds) = (instant - now).components
-            guard seconds < 60 else { return 60_000 }
-            return max(0, Int32(seconds) * 1000 + Int32(attoseconds / 1_000_000_000_000_000) + 1)
         }
     }
 

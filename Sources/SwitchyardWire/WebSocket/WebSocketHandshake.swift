@@ -12,12 +12,15 @@ struct WebSocketHandshake {
     /// The maximum size read of a head, and of the body of a refusal.
     private static let headLimit = 64 * 1024
     private static let bodyLimit = 64 * 1024
+    /// How many answers 1xx may precede the one to the upgrade.
+    static let interimLimit = 32
 
     let requestBytes: [UInt8]
     private let request: WebSocketRequest
     private let expectedAccept: String
     private var received: [UInt8] = []
     private var refusal: Refusal?
+    private var interimCount = 0
 
     private struct Refusal {
         let head: HTTPResponseHead
@@ -67,22 +70,39 @@ struct WebSocketHandshake {
             return refusalProgress(atEnd: false)
         }
         // The end of the head may be split between two reads.
-        let start = max(0, received.count - 3)
+        var start = max(0, received.count - 3)
         received.append(contentsOf: bytes)
-        guard let end = Self.endOfHead(received, from: start) else {
-            guard received.count <= Self.headLimit else {
-                return .failed(TransportError(.headTooLarge, "the head of the answer is too large"))
+        while let end = Self.endOfHead(received, from: start) {
+            guard let progress = answered(headEndingAt: end) else {
+                start = 0
+                continue
             }
-            return .needsMore
+            return progress
         }
+        guard received.count <= Self.headLimit else {
+            return .failed(TransportError(.headTooLarge, "the head of the answer is too large"))
+        }
+        return .needsMore
+    }
+
+    /// Takes one head off `received`. Returns `nil` after an interim one, which is skipped.
+    private mutating func answered(headEndingAt end: Int) -> Progress? {
         guard let head = Self.parse(received[..<end], url: request.url) else {
             return .failed(TransportError(.badResponse, "the answer to the upgrade is not HTTP"))
         }
         let rest = Array(received[end...])
         if head.status == 101 { return check(head, rest: rest) }
         if (100..<200).contains(head.status) {
-            received = []
-            return rest.withUnsafeBytes { receive($0) }
+            interimCount += 1
+            guard interimCount <= Self.interimLimit else {
+                return .failed(
+                    TransportError(
+                        .badResponse,
+                        "the server sent more than \(Self.interimLimit) interim answers (1xx) and none to the upgrade",
+                        mayHaveBeenSent: true))
+            }
+            received = rest
+            return nil
         }
         refusal = Refusal(
             head: head, length: head.headers["Content-Length"].flatMap { Int($0) },

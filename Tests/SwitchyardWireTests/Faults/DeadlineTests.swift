@@ -1,7 +1,8 @@
 import Glibc
 import SwitchyardTestSupport
-import SwitchyardWire
 import Testing
+
+@testable import SwitchyardWire
 
 @Suite struct DeadlineTests {
     @Test(arguments: [HTTPMethod.get, .post]) func `An answer that does not come in time is not waited for`(
@@ -88,6 +89,72 @@ import Testing
         try await eventually("the request has arrived") { arrived.value == 1 }
         call.cancel()
         #expect(try await failure { try await call.value }.code == .cancelled)
+    }
+
+    @Test func `A deadline is kept by a loop that is never idle`() async throws {
+        let server = try FaultServer { connection in
+            _ = connection.readHead()
+            connection.drain()
+        }
+        let transport = CurlTransport()
+        let busy = Task(executorPreference: transport.executor) {
+            while !Task.isCancelled { await Task.yield() }
+        }
+        let error = try await failure {
+            try await withDeadline(.seconds(60)) { () throws(TransportError) in
+                try await transport.send(HTTPRequest(.get, server.url), within: .milliseconds(100))
+            }
+        }
+        #expect(error.code == .deadlineExceeded)
+        var request = HTTPRequest(.get, server.url)
+        request.idleLimit = .seconds(1)
+        let idle = request
+        let stalled = try await failure {
+            try await withDeadline(.seconds(60)) { () throws(TransportError) in try await transport.send(idle) }
+        }
+        #expect(stalled.code == .stalled)
+        busy.cancel()
+        await busy.value
+        await transport.shutDown()
+    }
+
+    @Test func `What the loop's thread did before a request does not count for it`() async throws {
+        let server = try FaultServer { connection in
+            while let head = connection.readHead() {
+                if head.hasPrefix("POST") { usleep(200_000) }
+                connection.write("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx")
+            }
+        }
+        let transport = CurlTransport()
+        // A pooled connection, on which the next request is written in the turn in which it starts.
+        #expect(try await transport.send(HTTPRequest(.get, server.url)).status == 200)
+        let isBusy = Counter()
+        let busy = Task(executorPreference: transport.executor) {
+            isBusy.add(1)
+            // Longer than the limit: the one thing here that only time can show.
+            usleep(1_300_000)
+        }
+        try await eventually("the thread is busy") { isBusy.value == 1 }
+        var request = HTTPRequest(.post, server.url)
+        request.idleLimit = .seconds(1)
+        #expect(try await transport.send(request).status == 200)
+        await busy.value
+        await transport.shutDown()
+    }
+
+    @Test func `A transfer whose answers were read late gets the time again, once`() {
+        let start = ContinuousClock.now
+        var watch = IdleWatch(limit: .seconds(8), minimumSpeed: 1, now: start)
+        func isStalled(after seconds: Int) -> Bool { watch.isStalled(at: start + .seconds(seconds)) }
+        #expect(!isStalled(after: 7))
+        #expect(!isStalled(after: 12), "four seconds late")
+        #expect(watch.deadline == start + .seconds(16))
+        #expect(isStalled(after: 30))
+        watch.moved(8)
+        #expect(!isStalled(after: 30))
+        #expect(!isStalled(after: 60), "late again, after it has moved")
+        watch = IdleWatch(limit: .seconds(8), minimumSpeed: 1, now: start)
+        #expect(isStalled(after: 8), "looked at in time")
     }
 
     @Test func `The time before a transport's first request does not count for it`() async throws {

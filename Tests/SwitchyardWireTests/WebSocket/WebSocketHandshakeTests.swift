@@ -142,6 +142,32 @@ import Testing
         #expect(try Self.handshake().end().code == .connectionLost)
     }
 
+    @Test func `Interim answers are skipped, and too many of them are an error however they arrive`() throws {
+        let interim = "HTTP/1.1 103 Early\r\nLink: x\r\n\r\n"
+        var patient = try Self.handshake()
+        let few = String(repeating: interim, count: WebSocketHandshake.interimLimit)
+        guard case .open(let head, _, let rest) = feed(&patient, few + Self.answer() + "rest") else {
+            Issue.record("it was not taken")
+            return
+        }
+        #expect(head.status == 101 && rest == Array("rest".utf8))
+        for isAtOnce in [true, false] {
+            var handshake = try Self.handshake()
+            var last = WebSocketHandshake.Progress.needsMore
+            if isAtOnce {
+                last = feed(&handshake, String(repeating: interim, count: 200_000))
+            } else {
+                for _ in 0...WebSocketHandshake.interimLimit { last = feed(&handshake, interim) }
+            }
+            guard case .failed(let error) = last else {
+                Issue.record("it was taken")
+                return
+            }
+            #expect(error.code == .badResponse)
+            #expect(error.message == "the server sent more than 32 interim answers (1xx) and none to the upgrade")
+        }
+    }
+
     @Test func `A server refuses what asks for no upgrade, or for another version`() {
         var fields: HTTPHeaders = [
             "Upgrade": "websocket", "Connection": "Upgrade", "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
