@@ -155,7 +155,35 @@ import Testing
         #expect(machine.handle(.backChannelFailed("gone")).last == .close(.broken("gone")))
     }
 
-    @Test func `Any frame makes up for failures before it`() {
+    @Test(arguments: [#"[[1,[{"a":1}]]]"#, "[]"])
+    func `Back channels that bring nothing new are opened more and more slowly, and given up in the end`(
+        _ frame: String
+    ) {
+        var machine = warmMachine()
+        #expect(opened(machine.handle(.backChannelEnded)) != nil, "this one has brought something")
+        for round in 1...WebChannelMachine.maximumRetries {
+            _ = machine.handle(.backChannelOpened(status: 200))
+            _ = machine.handle(.backChannelBytes(framed(frame)))
+            let actions = machine.handle(.backChannelEnded)
+            #expect(opened(actions) == nil)
+            #expect(actions.contains(.schedule(.retryBackChannel, after: .seconds(round - 1))))
+            _ = machine.handle(.timer(.retryBackChannel))
+        }
+        _ = machine.handle(.backChannelOpened(status: 200))
+        _ = machine.handle(.backChannelBytes(framed(frame)))
+        #expect(machine.handle(.backChannelEnded).last?.isClose == true)
+    }
+
+    @Test func `A back channel that brought arrays is followed by the next at once, however often`() {
+        var machine = warmMachine()
+        for round in 2...50 {
+            #expect(opened(machine.handle(.backChannelEnded)) != nil)
+            _ = machine.handle(.backChannelOpened(status: 200))
+            _ = machine.handle(.backChannelBytes(framed("[[\(round),[\"noop\"]]]")))
+        }
+    }
+
+    @Test func `Any new array makes up for failures before it`() {
         var machine = openMachine()
         for round in 1...10 {
             #expect(!machine.handle(.backChannelFailed("cut")).contains { $0.isClose })

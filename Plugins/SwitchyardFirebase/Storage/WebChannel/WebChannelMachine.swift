@@ -8,7 +8,7 @@ import SwitchyardFirestoreFormat
 /// client acknowledges the last number seen and drops repeated arrays.
 struct WebChannelMachine {
     private enum Phase: Equatable { case new, shakingHands, open, closed }
-    private enum Back: Equatable { case none, waiting, opening, open(hadFrame: Bool) }
+    private enum Back: Equatable { case none, waiting, opening, open(hasBrought: Bool) }
 
     /// The number of quick retries before the session is given up; the stream above retries more slowly.
     static let maximumRetries = 3
@@ -73,7 +73,7 @@ struct WebChannelMachine {
         case .forwardUnanswered: return close(.broken("the server did not answer"), terminating: true)
         case .backChannelOpened(let status):
             guard status == 200 else { return close(WebChannelMachine.reason(status), terminating: false) }
-            back = .open(hadFrame: false)
+            back = .open(hasBrought: false)
             return []
         case .backChannelBytes(let bytes): return received(bytes)
         case .backChannelEnded: return backChannelEnded()
@@ -213,7 +213,6 @@ struct WebChannelMachine {
             return [.cancelBackChannel] + backChannelFailed("a frame without a length")
         }
         guard !frames.isEmpty else { return [.schedule(.silence, after: silenceLimit)] }
-        back = .open(hadFrame: true)
         var actions: [Action] = [.schedule(.silence, after: silenceLimit), .cancel(.overdue)]
         for frame in frames {
             guard let json = try? JSON(parsing: frame, options: JSONParsingOptions(loneSurrogates: .replace)),
@@ -222,10 +221,11 @@ struct WebChannelMachine {
             for array in arrays {
                 guard let id = array[0]?.int, let payload = array[1], id > acknowledged else { continue }
                 acknowledged = id
+                backFailures = 0
+                back = .open(hasBrought: true)
                 actions += took(payload)
                 if phase == .closed { return actions }
             }
-            backFailures = 0
         }
         return actions
     }
@@ -246,10 +246,12 @@ struct WebChannelMachine {
     }
 
     private mutating func backChannelEnded() -> [Action] {
-        guard case .open(let hadFrame) = back else { return [] }
+        guard case .open(let hasBrought) = back else { return [] }
         back = .none
-        // A server may end a GET at any time; one without data, or cut off inside a frame, is a failure.
-        guard hadFrame, !decoder.isInsideFrame else { return backChannelFailed("an empty back channel") }
+        // A server may end a GET at any time; one without a new array, or cut off inside a frame, is a failure.
+        guard hasBrought, !decoder.isInsideFrame else {
+            return backChannelFailed("a back channel that brought nothing new")
+        }
         return openBackChannel()
     }
 
