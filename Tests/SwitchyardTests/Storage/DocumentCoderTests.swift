@@ -110,6 +110,30 @@ import Testing
         #expect(try DocumentData([("n", .vector([1, 2]))]).decoded(as: Box<[Double]>.self).n == [1, 2])
     }
 
+    @Test func `A whole number that a fraction cannot hold is an error that says so`() throws {
+        struct Box<Value: Codable>: Codable { var n: Value }
+        let tooFine: DocumentData = ["n": 9_007_199_254_740_993]
+        let error = #expect(throws: StorageError.self) { try tooFine.decoded(as: Box<Double>.self) }
+        #expect(error?.code == .codingFailed)
+        #expect(error?.message.contains("cannot hold this whole number exactly (Int64, or DocumentValue, can)") == true)
+        #expect(throws: StorageError.self) { try tooFine.decoded(as: Box<Float>.self) }
+        #expect(throws: StorageError.self) { try tooFine.decoded(as: Box<CGFloat>.self) }
+        #expect(throws: StorageError.self) { try tooFine.decoded(as: Box<Double?>.self) }
+        #expect(throws: StorageError.self) {
+            try DocumentData([("n", .array([.integer(.max)]))]).decoded(as: Box<[Double]>.self)
+        }
+        #expect(throws: StorageError.self) { try DocumentData([("n", 16_777_217)]).decoded(as: Box<Float>.self) }
+        #expect(try tooFine.decoded(as: Box<Int64>.self).n == 9_007_199_254_740_993)
+        #expect(try DocumentData([("n", 9_007_199_254_740_994)]).decoded(as: Box<Double>.self).n == 0x1p53 + 2)
+        #expect(try DocumentData([("n", .integer(.min))]).decoded(as: Box<Float>.self).n == -0x1p63)
+        #expect(try DocumentData([("n", .double(1e19))]).decoded(as: Box<UInt64>.self).n == 10_000_000_000_000_000_000)
+        #expect(throws: StorageError.self) { try DocumentData([("n", .double(0x1p63))]).decoded(as: Box<Int64>.self) }
+        #expect(throws: StorageError.self) { try DocumentData([("n", .double(0x1p64))]).decoded(as: Box<UInt64>.self) }
+        // It has containers of its own and nothing to do with fractions.
+        let price = Box(n: Decimal(string: "9007199254740993.07"))
+        #expect(try DocumentCoder.standard.data(from: price).decoded(as: Box<Decimal?>.self).n == price.n)
+    }
+
     struct User: Codable, Equatable {
         @DocumentID var id: String?
         @DocumentID var path: StoragePath?

@@ -15,12 +15,23 @@ enum Unboxing {
     static func double(_ value: DocumentValue) throws(CodingFailure) -> Double {
         switch value {
         case .double(let value): return value
-        case .integer(let value): return Double(value)
+        case .integer(let value): return try whole(value)
         default: throw .found(value, expected: "a number")
         }
     }
 
+    /// A whole number as a fraction, which has fewer digits for it.
+    private static func whole<Value: BinaryFloatingPoint>(_ number: Int64) throws(CodingFailure) -> Value {
+        guard let result = Value(exactly: number) else {
+            throw CodingFailure(
+                reason: "a \(Value.self) cannot hold this whole number exactly (Int64, or DocumentValue, can)")
+        }
+        return result
+    }
+
+    /// A double is rounded to the nearest Float, as Swift does; a whole number is not.
     static func float(_ value: DocumentValue) throws(CodingFailure) -> Float {
+        if case .integer(let value) = value { return try whole(value) }
         let number = try double(value)
         let result = Float(number)
         guard result.isFinite || !number.isFinite else {
