@@ -46,8 +46,7 @@ struct RealtimeMessage: Hashable, Sendable {
 
     /// From either text format. Unknown elements and members are ignored.
     init(text: some Collection<UInt8>) throws(Malformed) {
-        let options = JSONParsingOptions(duplicateKeys: .keepLast, loneSurrogates: .replace)
-        guard let json = try? JSON(parsing: text, options: options) else { throw Malformed() }
+        guard let json = try? JSON(parsing: text, options: .foreign) else { throw Malformed() }
         let parts: (topic: JSON?, event: JSON?) = (json["topic"] ?? json[2], json["event"] ?? json[3])
         guard let topic = parts.topic?.string, let event = parts.event?.string else { throw Malformed() }
         self.init(
@@ -89,8 +88,7 @@ struct RealtimeMessage: Hashable, Sendable {
                 self.init(topic: fields[0], event: "broadcast", payload: .object(payload), bytes: reader.rest)
                 return
             }
-            let options = JSONParsingOptions(duplicateKeys: .keepLast, loneSurrogates: .replace)
-            guard let content = try? JSON(parsing: reader.rest, options: options) else { throw Malformed() }
+            guard let content = try? JSON(parsing: reader.rest, options: .foreign) else { throw Malformed() }
             payload["payload"] = content
             self.init(topic: fields[0], event: "broadcast", payload: .object(payload))
         case .userBroadcastPush, nil: throw Malformed()
@@ -141,4 +139,10 @@ extension JSON {
 
 extension String {
     fileprivate var nonEmpty: String? { isEmpty ? nil : self }
+}
+
+extension JSONParsingOptions {
+    /// Anybody may broadcast anything, and nothing of it may end the connection.
+    fileprivate static let foreign = JSONParsingOptions(
+        duplicateKeys: .keepLast, loneSurrogates: .replace, largeNumbers: .infinite)
 }

@@ -43,7 +43,8 @@ begin
   return case
     when type_ in ('bool'::regtype, 'int2', 'int4', 'int8', 'jsonb') then format('to_jsonb(%s)', value_)
     when type_ = 'json'::regtype then format('(%s)::jsonb', value_)
-    when type_ in ('float4'::regtype, 'float8', 'numeric') then format('switchyard.from_double((%s)::text::float8)', value_)
+    when type_ in ('float4'::regtype, 'float8') then format('switchyard.from_double((%s)::text::float8)', value_)
+    when type_ = 'numeric'::regtype then format('switchyard.from_double(switchyard.rough(%s))', value_)
     when type_ = 'timestamptz'::regtype then
       format('case when isfinite(%1$s) then jsonb_build_object(''$ts'', %2$s) end', value_, switchyard.time_sql(value_))
     when type_ = 'timestamp'::regtype then
@@ -286,6 +287,7 @@ declare
   found_  jsonb;
   digest  text;
   code    text;
+  text_   text;
   answers jsonb := '[]';
   newest  timestamptz := statement_timestamp();
   others  jsonb := (select coalesce(jsonb_agg(t), '[]') from jsonb_array_elements(targets) t where not t ? 'table');
@@ -303,8 +305,8 @@ begin
         else jsonb_build_object('id', target -> 'id', 'reset', true, 'documents', found_, 'digest', digest) end;
     exception when data_exception or program_limit_exceeded or undefined_column or undefined_table or undefined_function
         or insufficient_privilege or raise_exception then
-      get stacked diagnostics code = returned_sqlstate;
-      answers := answers || jsonb_build_object('id', target -> 'id', 'error', code);
+      get stacked diagnostics code = returned_sqlstate, text_ = message_text;
+      answers := answers || jsonb_build_object('id', target -> 'id', 'error', code, 'message', text_);
     end;
   end loop;
   return result || jsonb_build_object('targets', (result -> 'targets') || answers,

@@ -33,7 +33,8 @@ end $$;
 -- The double nearest to any number; the cast refuses what a double has no room for.
 create or replace function switchyard.rough(number numeric) returns double precision
 language sql immutable strict parallel safe as $$
-  select case when number > 1.7976931348623157e308 then 'Infinity'::float8
+  select case when number = 'NaN' then 'NaN'::float8
+              when number > 1.7976931348623157e308 then 'Infinity'::float8
               when number < -1.7976931348623157e308 then '-Infinity'::float8
               when abs(number) < 2.4703282292062328e-324 then 0::float8
               else number::float8 end

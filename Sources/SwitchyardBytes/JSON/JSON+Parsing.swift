@@ -35,7 +35,7 @@ extension JSON {
     init(
         _ bytes: UnsafeBufferPointer<UInt8>, _ options: JSONParsingOptions, _ cache: inout KeyCache
     ) throws(JSONError) {
-        var builder = JSONBuilder(duplicateKeys: options.duplicateKeys, &cache)
+        var builder = JSONBuilder(options, &cache)
         try JSONWalker.walk(bytes, options, telling: &builder)
         self = builder.finish(&cache)
     }

@@ -10,6 +10,7 @@ struct JSONBuilder: JSONVisitor, ~Copyable {
     }
 
     private let duplicateKeys: JSONParsingOptions.DuplicateKeys
+    private let largeNumbers: JSONParsingOptions.LargeNumbers
     private var values = MoveStack<JSON>()
     /// The last member of an open object is `null` until its value is known.
     private var members = MoveStack<JSONObject.Member>()
@@ -20,8 +21,9 @@ struct JSONBuilder: JSONVisitor, ~Copyable {
     private var knownKeys: [Int: KnownKeys] = [:]
 
     /// - Parameter cache: Taken until `finish` gives it back.
-    init(duplicateKeys: JSONParsingOptions.DuplicateKeys, _ cache: inout KeyCache) {
-        self.duplicateKeys = duplicateKeys
+    init(_ options: JSONParsingOptions, _ cache: inout KeyCache) {
+        duplicateKeys = options.duplicateKeys
+        largeNumbers = options.largeNumbers
         enclosing.reserveCapacity(16)
         swap(&self.cache, &cache)
     }
@@ -51,6 +53,8 @@ struct JSONBuilder: JSONVisitor, ~Copyable {
             deliver(.integer(integer))
         } else if let double = token.double {
             deliver(.number(double))
+        } else if largeNumbers == .infinite {
+            deliver(.number(token.isNegative ? -.infinity : .infinity))
         } else {
             throw JSONError(.numberOutOfRange, at: token.offset)
         }

@@ -7,17 +7,25 @@ package struct JSONParsingOptions: Hashable, Sendable {
         case replace
     }
 
+    package enum LargeNumbers: Hashable, Sendable {
+        case refuse
+        /// One beyond the range of `Double` becomes the nearest one, which is infinite.
+        case infinite
+    }
+
     package var duplicateKeys: DuplicateKeys
     package var loneSurrogates: LoneSurrogates
+    package var largeNumbers: LargeNumbers
     /// The maximum number of nested arrays and objects.
     package var maximumDepth: Int
 
     package init(
         duplicateKeys: DuplicateKeys = .refuse, loneSurrogates: LoneSurrogates = .refuse,
-        maximumDepth: Int = 512
+        largeNumbers: LargeNumbers = .refuse, maximumDepth: Int = 512
     ) {
         self.duplicateKeys = duplicateKeys
         self.loneSurrogates = loneSurrogates
+        self.largeNumbers = largeNumbers
         self.maximumDepth = maximumDepth
     }
 }

@@ -93,7 +93,9 @@ struct JSONPolicyTests {
     }
 
     @Test(arguments: ["1e309", "-1e400", "1e99999999999999999999"])
-    func `A number beyond every Double is refused`(_ text: String) {
+    func `A number beyond every Double is refused, or infinite where that is wanted`(_ text: String) throws {
         #expect(throws: JSONError(.numberOutOfRange, at: 0)) { try JSON(parsing: text) }
+        let infinity = JSON.number(text.hasPrefix("-") ? -.infinity : .infinity)
+        #expect(try JSON(parsing: "[\(text)]", options: JSONParsingOptions(largeNumbers: .infinite)) == [infinity])
     }
 }

@@ -57,6 +57,62 @@ struct SpoiledDocumentTests {
         await client.shutDown()
     }
 
+    @Test func `A number beyond every double is read as the infinity that it is sorted as, and spoils nothing`()
+        async throws
+    {
+        let site = try await SupabaseSite.shared.value
+        let client = SyncedStorageClient(
+            driver: SupabaseDriver(
+                service: try site.service(), pace: SupabaseWatch.Pace(alone: .milliseconds(20))))
+        let collection = Self.collection()
+        _ = try await client.setDocument(collection.document("m"), ["number": 2]).acknowledged()
+        try await Self.insert(
+            [
+                ("huge", #"{"number": 1e400, "list": [-1e400, {"$vec": [1, 1e309]}]}"#),
+                ("largest", #"{"number": 1.7976931348623157e308}"#), ("low", #"{"number": -1e400}"#),
+            ], beside: collection.document("m"), site)
+        let query = Query(in: collection).ordered(by: "number")
+        let found = try await client.documents(query, from: .server).documents
+        #expect(found.map(\.id) == ["low", "m", "largest", "huge"])
+        #expect(
+            found.map { $0["number"] } == [
+                .double(-.infinity), 2, .double(.greatestFiniteMagnitude), .double(.infinity),
+            ])
+        #expect(found.last?["list"] == [.double(-.infinity), .vector([1, .infinity])])
+        let shown = Newest(client.snapshots(of: query))
+        try await eventually("all are shown") { shown.snapshot?.documents.count == 4 }
+        #expect(try await client.count(Query(in: collection).where("number", .equal, .double(.infinity))) == 1)
+        // Writing elsewhere in it is refused for good, which says why; replacing the number mends it.
+        let huge = collection.document("huge")
+        _ = try await client.setDocument(huge, ["number": 7]).acknowledged()
+        try await eventually("it is mended") { shown.snapshot?.documents.map(\.id) == ["low", "m", "huge", "largest"] }
+        shown.leave()
+        await client.shutDown()
+    }
+
+    @Test func `A numeric or json column with a number beyond every double spoils no other row`() async throws {
+        let site = try await SupabaseSite()
+        try await site.postgres.query(
+            """
+            create table public.prices (id text primary key, price numeric, info json);
+            grant all on public.prices to authenticated;
+            insert into public.prices values ('a', 1.25, '{"x": -1e400}'), ('b', 1e400, null), ('c', 'NaN', null), ('d', null, null);
+            """)
+        let mapping = SupabaseTableMapping(collection: "prices", table: "prices", columns: ["price", "info"])
+        let client = SyncedStorageClient(
+            driver: SupabaseDriver(
+                service: try site.service(), tables: try SupabaseTables([mapping]),
+                pace: SupabaseWatch.Pace(alone: .milliseconds(20))))
+        let found = try await client.documents(Query(in: "prices"), from: .server).documents
+        #expect(found.map { $0["price"] } == [1.25, .double(.infinity), .double(.nan), nil])
+        #expect(found[0]["info"]?.mapValue?["x"] == .double(-.infinity))
+        let shown = Newest(client.snapshots(of: Query(in: "prices")))
+        try await eventually("all are shown") { shown.snapshot?.documents.count == 4 }
+        shown.leave()
+        await client.shutDown()
+        await site.stop()
+    }
+
     @Test(arguments: ["infinity", "-infinity", "0044-03-15 BC", "20000-01-01"])
     func `A row of a time that nobody can write spoils no query, no listener and no later one`(
         _ time: String

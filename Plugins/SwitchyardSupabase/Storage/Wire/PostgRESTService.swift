@@ -42,6 +42,8 @@ struct PostgRESTService: Sendable {
     private static let deadline = Duration.seconds(60)
     private static let idleLimit = Duration.seconds(30)
     private static let maximumAnswer = 256 << 20
+    /// A column holds numbers of any size, and the database orders those beyond a double as infinite, too.
+    private static let options = JSONParsingOptions(largeNumbers: .infinite)
 
     /// - Parameters:
     ///   - isIdempotent: Whether the call may be repeated if the connection broke.
@@ -100,11 +102,18 @@ struct PostgRESTService: Sendable {
         let body = try await answer(function, arguments, isIdempotent: isIdempotent, in: schema, for: batch, as: reader)
         if body.isEmpty { return .null }
         do throws(JSONError) {
-            return try JSON(parsing: body)
+            return try JSON(parsing: body, options: Self.options)
         } catch {
             guard !body.isWebPage else {
                 throw StorageError(
                     .unavailable, SetUpWords.stranger(at: project.address, status: 200, isPage: true),
+                    underlying: error)
+            }
+            if error.reason == .tooDeep {
+                throw StorageError(
+                    .codingFailed,
+                    "The answer of “\(function)” has a value nested deeper than \(Self.options.maximumDepth) levels, which cannot "
+                        + "be read. Find and flatten it in the database: clients of this package write none.",
                     underlying: error)
             }
             throw StorageError(.unavailable, "The server's response was cut short.", underlying: error)
