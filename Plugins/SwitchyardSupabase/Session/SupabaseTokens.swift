@@ -22,6 +22,7 @@ struct SupabaseTokens: Sendable {
     private let presentIssuer: @Sendable () -> InfrastructureProvider?
     private let source: Source
     private let person: Person?
+    private let earlier = EarlierToken()
 
     /// The tokens for one request.
     struct Proof: Sendable {
@@ -132,15 +133,23 @@ struct SupabaseTokens: Sendable {
     /// - Parameters:
     ///   - refused: The proof that the server refused. A new token is requested, which must belong to the same user.
     ///   - isRefused: The same if the refused proof is no longer known.
-    func proof(replacing refused: Proof? = nil, isRefused: Bool = false) async throws(Failure) -> Proof {
+    ///   - last: The proof of an earlier attempt at the same call, which must belong to the same user.
+    func proof(
+        replacing refused: Proof? = nil, isRefused: Bool = false, after last: Proof? = nil
+    ) async throws(Failure) -> Proof {
         let proof = try await presentProof(isRefused || refused != nil)
-        if let owner = owner ?? refused.map({ CallOwner($0.user?.userID) }), issuer != nil,
+        if let owner = owner ?? (refused ?? last).map({ CallOwner($0.user?.userID) }), issuer != nil,
             owner != CallOwner(proof.user?.userID)
         {
             throw .otherUser
         }
-        return proof
+        return Proof(key: proof.key, user: proof.user.map { earlier.token(for: $0) })
     }
+
+    /// Takes back a token that the database considers to be from the future.
+    ///
+    /// - Returns: Whether the user's previous token is valid for a while yet, so that the next proof has that one.
+    func isSpared(_ premature: AccessToken, at now: Timestamp) -> Bool { earlier.stands(in: premature, at: now) }
 
     /// For calls that carry no token and still belong to a user.
     func checkOwner() async throws(Failure) {

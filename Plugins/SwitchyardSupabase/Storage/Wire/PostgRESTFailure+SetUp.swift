@@ -15,6 +15,7 @@ extension PostgRESTFailure {
             return SetUpWords.stranger(at: address, status: status, isPage: isPage)
         case "PGRST125": return SetUpWords.stranger(at: address, status: status, isPage: false)
         case "PGRST301" where isKeyOnly: return SetUpWords.refusedKey(at: address)
+        case "PGRST303" where isAboutFuture && clockRemark == nil: return SetUpWords.differentClocks(words)
         case "PGRST303": return clockRemark.map { "The project refused the session's token (\(words)). \($0)" }
         case "42501" where isAboutMissingParts: return SetUpWords.missingParts(words)
         case "42501" where message == "not allowed":
@@ -48,6 +49,12 @@ enum SetUpWords {
     static func missingParts(_ words: String) -> String {
         "The database lacks something that this client's functions need (\(words)). If that does not pass, run "
             + "“switchyard supabase install”."
+    }
+
+    /// The clock of the database is behind that of the auth server.
+    static func differentClocks(_ words: String) -> String {
+        "The database takes the session's new token for one from the future (\(words)): its clock is behind that of the auth "
+            + "server. Synchronise the clocks of both. Until then calls succeed some time after each sign-in and refresh."
     }
 
     static func refusedKey(at address: String) -> String {

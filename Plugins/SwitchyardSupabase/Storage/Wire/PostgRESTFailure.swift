@@ -20,6 +20,11 @@ struct PostgRESTFailure: Error, Hashable, Sendable {
     /// A remark if the answer's time shows that this device's clock is wrong.
     var clockRemark: String?
 
+    /// An error of the database in an answer about several queries.
+    init(code: String, message: String) {
+        (status, self.code, self.message, details, isPage) = (400, code, message, nil, false)
+    }
+
     init(status: Int, body: [UInt8]) {
         self.status = status
         let json = try? JSON(parsing: body)
@@ -85,8 +90,11 @@ struct PostgRESTFailure: Error, Hashable, Sendable {
     /// Whether the statement was stopped by a timeout.
     var isAboutTime: Bool { code == "57014" }
 
+    /// Whether the token is too new for the database's clock: a newer one would be refused as well, and the same one is good later.
+    var isAboutFuture: Bool { status == 401 && code == "PGRST303" && message.contains("issued at future") }
+
     /// Whether a newer token could help.
-    var isAboutToken: Bool { status == 401 && code?.hasPrefix("PGRST30") != false }
+    var isAboutToken: Bool { status == 401 && code?.hasPrefix("PGRST30") != false && !isAboutFuture }
 }
 
 /// Maps the codes of the data service and the database to the portable codes.
@@ -120,12 +128,25 @@ extension StorageError {
             isRefusal: isAboutBatch && !isRetryable)
     }
 
+    /// Why the database cannot run a query of a stream, as for a single read.
+    ///
+    /// - Parameter message: Empty from functions that are older than these.
+    init(watching code: String, _ message: String) {
+        let failure = PostgRESTFailure(
+            code: code, message: message.isEmpty ? "The database cannot run the query (\(code))." : message)
+        let error = StorageError(failure)
+        let words = failure.setUpWords(isKeyOnly: false, at: "")
+        // The stream has ended with it, and nothing is tried again.
+        self = (words.map { error.saying($0) } ?? error).asLasting()
+    }
+
     private static func meaning(of failure: PostgRESTFailure) -> (Code, Bool) {
         switch failure.code {
         case "PT404": return (.notFound, false)
         case "PT409", "23505": return (.alreadyExists, false)
         case "PT412", "23503": return (.failedPrecondition, false)
         case "42501": return failure.status == 401 ? (.unauthenticated, false) : (.unauthorized, false)
+        case "PGRST303" where failure.isAboutFuture && failure.clockRemark == nil: return (.unavailable, true)
         case "PGRST301", "PGRST302", "PGRST303": return (.unauthenticated, true)
         case "PGRST202", "PGRST205", "PGRST125", "PGRST126", "PGRST106", "42P01", "0A000": return (.unsupported, false)
         case "42883" where failure.isAboutUnknownFunction: return (.unsupported, false)

@@ -42,6 +42,8 @@ struct PostgRESTService: Sendable {
     private static let deadline = Duration.seconds(60)
     private static let idleLimit = Duration.seconds(30)
     private static let maximumAnswer = 256 << 20
+    /// How long a call waits for a database whose clock is behind; the service itself tolerates half a minute.
+    private static let pausesForClock: [Duration] = [1, 2, 4, 6, 8, 10].map { .seconds($0) }
     /// A column holds numbers of any size, and the database orders those beyond a double as infinite, too.
     private static let options = JSONParsingOptions(largeNumbers: .infinite)
 
@@ -126,11 +128,15 @@ struct PostgRESTService: Sendable {
         for batch: OutgoingBatch? = nil, as reader: CallOwner? = nil
     ) async throws(StorageError) -> [UInt8] {
         var refused: SupabaseTokens.Proof?
+        var last: SupabaseTokens.Proof?
+        var isRenewed = false
+        var pauses = Self.pausesForClock[...]
         while true {
             var request = HTTPRequest(
                 .post, "\(project.rest)/rpc/\(function)", body: JSON.object(arguments).bytes(),
                 isIdempotent: isIdempotent)
-            let proof = try await proof(for: batch, as: reader, replacing: refused)
+            let proof = try await proof(for: batch, as: reader, replacing: refused, after: last)
+            (refused, last) = (nil, proof)
             request.headers = ["Content-Type": "application/json"]
             request.headers["Content-Profile"] = schema
             proof.sign(&request.headers)
@@ -141,7 +147,15 @@ struct PostgRESTService: Sendable {
             var failure = PostgRESTFailure(status: response.status, body: response.body)
             failure.retryAfter = response.headers["Retry-After"].flatMap { RetryAfter.delay($0, now: now().seconds) }
             failure.clockRemark = DeviceClock.remark(response.headers, now: now())
-            guard failure.isAboutToken, tokens.canRefresh, refused == nil else {
+            if failure.isAboutFuture, let token = proof.user {
+                if tokens.isSpared(token, at: now()) { continue }
+                // Not where this device's clock is to be set, which waiting does not do.
+                if failure.clockRemark == nil, let pause = pauses.popFirst() {
+                    try await wait(pause)
+                    continue
+                }
+            }
+            guard failure.isAboutToken, tokens.canRefresh, !isRenewed else {
                 if batch != nil, proof.user == nil, failure.code == "42501" {
                     // The batch stays unauthenticated, even if someone signs in later.
                     throw StorageError(
@@ -150,9 +164,9 @@ struct PostgRESTService: Sendable {
                 }
                 let error = StorageError(failure, asked: proof, issuer: tokens.issuer, at: project.address)
                 // The new token was refused, too.
-                throw refused != nil && error.code == .unauthenticated ? error.asLasting() : error
+                throw isRenewed && error.code == .unauthenticated ? error.asLasting() : error
             }
-            refused = proof
+            (refused, isRenewed) = (proof, true)
         }
     }
 
@@ -169,12 +183,13 @@ struct PostgRESTService: Sendable {
     }
 
     private func proof(
-        for batch: OutgoingBatch?, as reader: CallOwner?, replacing refused: SupabaseTokens.Proof?
+        for batch: OutgoingBatch?, as reader: CallOwner?, replacing refused: SupabaseTokens.Proof?,
+        after last: SupabaseTokens.Proof? = nil
     ) async throws(StorageError) -> SupabaseTokens.Proof {
         let proof: SupabaseTokens.Proof
         do throws(SupabaseTokens.Failure) {
             let owner = batch.map { CallOwner($0.userID) } ?? reader
-            proof = try await (owner.map { tokens.bound(to: $0) } ?? tokens).proof(replacing: refused)
+            proof = try await (owner.map { tokens.bound(to: $0) } ?? tokens).proof(replacing: refused, after: last)
         } catch {
             if error.isOtherUser, batch != nil || reader != nil {
                 // A batch waits for its own user; a stream is reopened for the next one.
@@ -191,6 +206,12 @@ struct PostgRESTService: Sendable {
             throw StorageError(code, error.message, isRetryable: error.isTemporary, underlying: error.cause)
         }
         return proof
+    }
+
+    private func wait(_ pause: Duration) async throws(StorageError) {
+        do { try await clock.sleep(for: pause) } catch {
+            throw StorageError(.cancelled, "The call was cancelled.", underlying: error)
+        }
     }
 
     private func send(_ request: HTTPRequest) async throws(StorageError) -> HTTPResponse {
