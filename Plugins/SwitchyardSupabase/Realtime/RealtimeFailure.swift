@@ -29,6 +29,9 @@ struct RealtimeFailure: Error, Hashable, Sendable {
     var problem: SupabaseTokenProblem?
     var issuer: InfrastructureProvider?
 
+    /// Whether the server refuses the tables to listen to, and not the channel.
+    var isAboutBindings: Bool { reason.contains("Unable to subscribe to changes with given parameters") }
+
     init(_ kind: Kind, _ reason: String = "") {
         self.kind = kind
         self.reason = reason

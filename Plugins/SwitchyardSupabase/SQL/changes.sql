@@ -79,7 +79,8 @@ begin
 end $$;
 
 -- All targets of a listener as of one moment: [{"id": n, "query": …  or "documents": [path, …], "since": token,
--- "count": bool}, …]. A target whose query cannot be run is answered by its error alone.
+-- "count": bool}, …]. A target whose query cannot be run is answered by its error
+-- alone.
 create or replace function public.switchyard_changes(targets jsonb) returns jsonb
 language plpgsql stable security definer set search_path = '' as $$
 declare
@@ -89,14 +90,15 @@ declare
   target  jsonb;
   answers jsonb := '[]';
   code    text;
+  text_   text;
   newest  timestamptz;
 begin
   for target in select jsonb_array_elements(targets) loop
     begin
       answers := answers || switchyard.changes_of(target, access, gone, is_home);
     exception when data_exception or program_limit_exceeded then
-      get stacked diagnostics code = returned_sqlstate;
-      answers := answers || jsonb_build_object('id', target -> 'id', 'error', code);
+      get stacked diagnostics code = returned_sqlstate, text_ = message_text;
+      answers := answers || jsonb_build_object('id', target -> 'id', 'error', code, 'message', text_);
     end;
   end loop;
   select max((d ->> 'updated')::timestamptz) into newest

@@ -2,6 +2,7 @@ import Switchyard
 import SwitchyardBytes
 import SwitchyardTestSupport
 import SwitchyardWire
+import Synchronization
 import Testing
 
 @testable import SwitchyardSupabase
@@ -35,6 +36,38 @@ import Testing
             #expect(!hints.isComplete)
             clock.advance(by: .seconds(60))
         }
+        hints.close()
+        socket.close()
+        await transport.shutDown()
+        await stub.stop()
+    }
+
+    @Test(arguments: [("items", "public.items"), ("Items", #"public."Items""#)])
+    func `A table that is not in the publication is named, with the statement that adds it`(
+        _ table: String, _ name: String
+    ) async throws {
+        let stub = try RealtimeStub()
+        let transport = CurlTransport()
+        let socket = RealtimeSocket(stub.address, tokens: SupabaseTokens(key: "key", auth: nil), transport: transport)
+        let notices = Mutex<[String]>([])
+        let hints = ChangeHints(socket, clock: ManualClock()) { text in notices.withLock { $0.append(text) } }
+        hints.follow([HintTopic.rows(of: table, in: "public")])
+        try await eventually("everything is told", within: .seconds(20)) { hints.isComplete }
+        try await stub.tell(
+            RealtimeMessage(
+                topic: "realtime:rows:public.\(table)", event: "system",
+                payload: [
+                    "extension": "postgres_changes", "status": "error",
+                    "message": .string(
+                        "Unable to subscribe to changes with given parameters. Please check Realtime is enabled for the given "
+                            + "connect parameters: [event: *, schema: public, table: \(table), filters: []]"),
+                ]))
+        try await eventually("it is noticed", within: .seconds(20)) { notices.withLock { !$0.isEmpty } }
+        #expect(
+            notices.withLock { $0 } == [
+                "Live queries are not told of changes, and look for them instead: The table \(name) is missing or not in the "
+                    + "publication “supabase_realtime”. Run “alter publication supabase_realtime add table \(name);”."
+            ])
         hints.close()
         socket.close()
         await transport.shutDown()

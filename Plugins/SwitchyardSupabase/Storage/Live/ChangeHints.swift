@@ -173,12 +173,30 @@ final class ChangeHints: Sendable {
         let mayPass: Set<RealtimeFailure.Kind> = [.closed, .unavailable, .unanswered]
         if endsWithSession, failure.kind == .unauthenticated { return }
         guard !mayPass.contains(failure.kind), !hasNoticed.exchange(true, ordering: .relaxed) else { return }
-        let reason =
-            failure.kind == .unauthorized && topic.configuration.isPrivate && failure.problem == nil
-            ? "The realtime service refuses a channel. If it refuses all of them, the policy switchyard_listen on "
+        notice("Live queries are not told of changes, and look for them instead: \(Self.reason(failure, topic))")
+    }
+
+    private static func reason(_ failure: RealtimeFailure, _ topic: HintTopic) -> String {
+        if failure.kind == .unauthorized, topic.configuration.isPrivate, failure.problem == nil {
+            return "The realtime service refuses a channel. If it refuses all of them, the policy switchyard_listen on "
                 + "realtime.messages is missing; “select * from switchyard.missing();” has the statement that adds it."
-            : MessagingError(failure).message
-        notice("Live queries are not told of changes, and look for them instead: \(reason)")
+        }
+        if failure.kind == .refused, failure.isAboutBindings, let binding = topic.configuration.changes.first {
+            let table = [binding.schema, binding.table].map(Self.quoted).joined(separator: ".")
+            return
+                "The table \(table) is missing or not in the publication “supabase_realtime”. Run “alter publication "
+                + "supabase_realtime add table \(table);”."
+        }
+        return MessagingError(failure).message
+    }
+
+    /// A name as SQL takes it.
+    private static func quoted(_ name: String) -> String {
+        let isPlain = name.utf8.allSatisfy {
+            (97...122).contains($0) || (48...57).contains($0) || $0 == UInt8(ascii: "_")
+        }
+        guard !isPlain || name.utf8.first.map({ (48...57).contains($0) }) != false else { return name }
+        return "\"\(name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\""))\""
     }
 
     private func heard(_ event: RealtimeEvent, on topic: HintTopic) {

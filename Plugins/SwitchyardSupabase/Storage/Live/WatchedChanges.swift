@@ -145,10 +145,7 @@ struct WatchedChanges {
             guard var target = targets[id], inquiry.generations[id] == target.generation else { continue }
             if let code = element["error"]?.string {
                 targets[id] = nil
-                let cause = StorageError(
-                    code == "42501" ? .unauthorized : .invalidArgument, "The database cannot run the query (\(code)).",
-                    isRetryable: false)
-                events.append(.removed([id], cause: cause))
+                events.append(.removed([id], cause: StorageError(watching: code, element["message"]?.string ?? "")))
                 continue
             }
             events += try self.events(of: element, for: &target, token, isSettled: answer["settled"] == true)
