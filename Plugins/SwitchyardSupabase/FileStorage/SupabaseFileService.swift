@@ -120,6 +120,32 @@ struct SupabaseFileService: Sendable {
         return try await persistently("metadata") { () throws(FileStorageError) in try await call(request).body }
     }
 
+    /// Asks whether there is a bucket: a list of a missing one is empty, while a signed-in user's read says so.
+    ///
+    /// - Throws: `.notFound` only if the server says that it does not exist.
+    func checkBucket(_ name: String) async throws(FileStorageError) {
+        let request = HTTPRequest(
+            .get, "\(address)/object/authenticated/\(PercentCoding.encode(name))/.no-such-file")
+        do throws(FileStorageError) {
+            guard try await isSignedIn() else { return }
+            _ = try await call(request)
+        } catch {
+            guard error.code == .notFound, (error.underlying as? SupabaseFileFailure)?.isAboutBucket == true else {
+                return
+            }
+            throw FileStorageError(
+                .notFound,
+                "The bucket “\(name)” does not exist. Make it in the dashboard under Storage, or start a local Supabase with "
+                    + "--bucket \(name), or correct the name in the configuration.", underlying: error.underlying)
+        }
+    }
+
+    private func isSignedIn() async throws(FileStorageError) -> Bool {
+        do throws(SupabaseTokens.Failure) { return try await tokens.proof().user != nil } catch {
+            throw FileStorageError(error.meaning)
+        }
+    }
+
     /// Whether a file has exactly these bytes; `false` if the user may not read it.
     func hasContents(_ path: FilePath, _ bytes: [UInt8]) async throws(FileStorageError) -> Bool {
         let request = HTTPRequest(.get, try address("object/authenticated", of: path))

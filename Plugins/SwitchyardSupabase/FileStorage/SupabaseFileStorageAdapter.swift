@@ -169,6 +169,7 @@ public final class SupabaseFileStorageAdapter: FileStorageClient {
             guard let rows = (try? JSON(parsing: answer))?.array else { throw .unreadable }
             return rows
         }
+        if rows.isEmpty, offset == 0 { try await service.checkBucket(place.bucket) }
         let prefix = folder.map { $0.rawValue + "/" } ?? ""
         let files = rows.compactMap { FileMetadata(row: $0, in: prefix) }.filter {
             // A placeholder for an empty folder, created by the dashboard.

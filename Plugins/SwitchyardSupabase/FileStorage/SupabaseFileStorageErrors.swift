@@ -26,6 +26,11 @@ struct SupabaseFileFailure: Error, CustomStringConvertible {
         text = String((json?["message"]?.string ?? String(decoding: response.body, as: UTF8.self)).prefix(300))
     }
 
+    /// Whether the bucket is missing, and not only a file in it. Resumable uploads report this as plain text.
+    var isAboutBucket: Bool {
+        ["NoSuchBucket", "Bucket not found"].contains(code) || text.hasPrefix("Bucket not found")
+    }
+
     /// Whether the gateway before the service refuses the project's key, independent of the user.
     var isAboutKey: Bool { status == 401 && text.contains("API key") }
 
@@ -64,9 +69,7 @@ extension FileStorageError {
     private static func byName(_ failure: SupabaseFileFailure, _ buckets: SupabaseBuckets) -> (Code, String)? {
         switch failure.code {
         case "NoSuchKey", "not_found": (.notFound, "The file does not exist, or the rules hide it.")
-        case "NoSuchBucket", "Bucket not found": (.notFound, Self.missing(buckets))
-        // Resumable uploads report this as plain text.
-        case _ where failure.text.hasPrefix("Bucket not found"): (.notFound, Self.missing(buckets))
+        case _ where failure.isAboutBucket: (.notFound, Self.missing(buckets))
         case "NoSuchUpload", "InvalidUploadId":
             (.uploadExpired, "The server no longer knows the upload. Start it again.")
         case "InvalidSignature", "SignatureDoesNotMatch", "InvalidUploadSignature":

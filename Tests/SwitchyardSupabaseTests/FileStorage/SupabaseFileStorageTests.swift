@@ -85,6 +85,29 @@ import Testing
         try transport.verify()
     }
 
+    @Test(arguments: [
+        (#"{"statusCode":"404","error":"Bucket not found","message":"Bucket not found"}"#, true),
+        (#"{"statusCode":"404","code":"NoSuchBucket","message":"Bucket not found"}"#, true),
+        (#"{"statusCode":"404","error":"not_found","message":"Object not found"}"#, false),
+        ("<html>", false),
+    ])
+    func `An empty list is none where the bucket is missing`(_ answer: String, _ isMissing: Bool) async throws {
+        let (transport, client) = client([
+            .on(.post, "\(Self.root)/object/list/avatars", .json("[]")),
+            .on(.get, "\(Self.root)/object/authenticated/avatars/.no-such-file", .json(answer, status: 400)),
+        ])
+        let error = await failure { _ = try await client.list("u1", pageSize: 3, page: nil) }
+        #expect(error?.code == (isMissing ? .notFound : nil))
+        #expect(error?.message.hasPrefix("The bucket “avatars” does not exist. Make it in") == (isMissing ? true : nil))
+        try transport.verify()
+    }
+
+    @Test func `Nobody asks for the bucket without a session`() async throws {
+        let (transport, client) = client([.on(.post, "\(Self.root)/object/list/avatars", .json("[]"))]) { _ in nil }
+        #expect(try await client.list(nil, pageSize: 3, page: nil).files.isEmpty)
+        try transport.verify()
+    }
+
     @Test func `Signed addresses are relative and not coded; public ones need no request`() async throws {
         let (transport, client) = client(
             [
