@@ -123,7 +123,9 @@ struct FirestoreDriver: SyncDriver {
             answer = try await service.commit(batch.writes + Ledger.entries(batch.id, in: ledger), of: batch)
         } catch {
             // An earlier attempt may have arrived after the check for it.
-            guard ledger != nil, error.code == .alreadyExists else { throw error }
+            guard ledger != nil, error.code == .alreadyExists else {
+                throw await Ledger.blamed(error, on: batch.id, in: ledger, service)
+            }
             let known: CommitResult?
             do throws(StorageError) { known = try await result(ofBatch: batch.id) } catch {
                 // It is still unknown whether it arrived.
@@ -151,8 +153,12 @@ struct FirestoreDriver: SyncDriver {
 
     func result(ofBatch id: String) async throws(StorageError) -> CommitResult? {
         guard let ledger else { return nil }
-        let entry = try await service.documents([ledger.document(id)]).found[0]
-        return entry.createTime.map { CommitResult(commitTime: $0) }
+        do throws(StorageError) {
+            let entry = try await service.documents([ledger.document(id)]).found[0]
+            return entry.createTime.map { CommitResult(commitTime: $0) }
+        } catch {
+            throw Ledger.unreadable(error, ledger)
+        }
     }
 }
 

@@ -9,6 +9,39 @@ enum Ledger {
         guard let ledger else { return [] }
         return [try DocumentWrite.create(ledger.document(id), ["at": .serverTime])]
     }
+
+    /// The error of a refused commit with an entry. The server does not say which write the rules forbid, but whether they let
+    /// the user read the ledger.
+    static func blamed(
+        _ refusal: StorageError, on id: String, in ledger: CollectionPath?, _ service: FirestoreService
+    ) async -> StorageError {
+        guard let ledger, refusal.code == .unauthorized else { return refusal }
+        let isReadable: Bool
+        do throws(StorageError) {
+            _ = try await service.documents([ledger.document(id)])
+            isReadable = true
+        } catch {
+            isReadable = error.code != .unauthorized
+        }
+        return refusal.saying(
+            isReadable
+                ? "\(refusal.message) The batch also creates a document of the write ledger “\(ledger)”: if the rules allow "
+                    + "the rest, add “\(rule(ledger))”."
+                : "The security rules do not allow the write ledger “\(ledger)”, where each batch that must not be repeated "
+                    + "creates a document. Add “\(rule(ledger))”.")
+    }
+
+    /// The error of a look-up that the rules forbid.
+    static func unreadable(_ error: StorageError, _ ledger: CollectionPath) -> StorageError {
+        guard error.code == .unauthorized else { return error }
+        return error.saying(
+            "The security rules do not allow reading the write ledger “\(ledger)”, so it is not known whether an earlier attempt "
+                + "took effect. Add “\(rule(ledger))”.")
+    }
+
+    private static func rule(_ ledger: CollectionPath) -> String {
+        "match /\(ledger)/{batch} { allow create, get: if request.auth != null; }"
+    }
 }
 
 /// Optimistic: locks nothing, and checks at the commit that the documents read are unchanged.
@@ -27,7 +60,9 @@ struct FirestoreTransaction: StorageTransactionBackend {
         do throws(StorageError) {
             answer = try await service.commit(writes + entries)
         } catch {
-            guard !entries.isEmpty, error.code == .unavailable || error.code == .deadlineExceeded else { throw error }
+            guard !entries.isEmpty, error.code == .unavailable || error.code == .deadlineExceeded else {
+                throw await Ledger.blamed(error, on: id, in: ledger, service)
+            }
             return try await findOut(entries, writes.count, after: error)
         }
         return WriteReceipt.Acknowledgement(

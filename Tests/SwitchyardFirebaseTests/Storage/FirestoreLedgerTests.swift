@@ -65,6 +65,45 @@ import Testing
         #expect(error?.code == .alreadyExists)
     }
 
+    private static let found = FirestoreBed.call(
+        "batchGet", #"[{"missing":"\#(FirestoreBed.root)/ledger/batch-1","readTime":"\#(FirestoreBed.time)"}]"#)
+
+    @Test(arguments: [true, false])
+    func `A ledger that the rules forbid is told apart from the user's document`(_ isReadable: Bool) async throws {
+        let bed = try FirestoreBed(
+            FirestoreBed.refusal("commit", "PERMISSION_DENIED", status: 403),
+            isReadable ? Self.found : FirestoreBed.refusal("batchGet", "PERMISSION_DENIED", status: 403),
+            ledger: "ledger")
+        let batch = batch(try .merge("a/b", ["n": .increment(1)]))
+        let error = try #require(
+            await bed.error { () async throws(StorageError) in try await bed.driver.commit(batch) })
+        #expect(error.code == .unauthorized && error.isRefusal)
+        let rule = "“match /ledger/{batch} { allow create, get: if request.auth != null; }”"
+        #expect(
+            error.message
+                == (isReadable
+                    ? "The security rules do not allow it (the reason). Nobody was signed in. The batch also creates a document of the write ledger "
+                        + "“ledger”: if the rules allow the rest, add \(rule)."
+                    : "The security rules do not allow the write ledger “ledger”, where each batch that must not be repeated "
+                        + "creates a document. Add \(rule)."))
+        try bed.transport.verify()
+    }
+
+    @Test func `A refused batch without an entry is the user's own`() async throws {
+        let bed = try FirestoreBed(
+            FirestoreBed.refusal("commit", "PERMISSION_DENIED", status: 403), ledger: "ledger")
+        let batch = batch(try .set("a/b", ["n": 1]))
+        let error = await bed.error { () async throws(StorageError) in try await bed.driver.commit(batch) }
+        #expect(error?.message == "The security rules do not allow it (the reason). Nobody was signed in.")
+        try bed.transport.verify()
+    }
+
+    @Test func `A look-up that the rules forbid names the ledger`() async throws {
+        let bed = try FirestoreBed(FirestoreBed.refusal("batchGet", "PERMISSION_DENIED", status: 403), ledger: "ledger")
+        let error = await bed.error { () async throws(StorageError) in try await bed.driver.result(ofBatch: "batch-1") }
+        #expect(error?.message.contains("do not allow reading the write ledger “ledger”") == true)
+    }
+
     @Test func `A transaction whose answer is lost takes its own name, so that it can never arrive later`() async throws
     {
         let bed = try FirestoreBed(Self.lost, FirestoreBed.committed(1), ledger: "ledger")
