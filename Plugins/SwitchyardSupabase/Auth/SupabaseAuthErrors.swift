@@ -48,6 +48,13 @@ extension AuthError {
             case "user_already_exists", "email_exists":
                 (.emailInUse, "An account with this address or number already exists.")
             case "phone_exists": (.identityInUse, "An account with this number already exists.")
+            // Another call for the same account was committed a moment earlier.
+            case _ where failure.hasMet("users_email"):
+                (.emailInUse, "An account with this address or number already exists.")
+            case _ where failure.hasMet("users_phone"):
+                (.identityInUse, "An account with this number already exists.")
+            case _ where failure.hasMet("identities_"):
+                (.identityInUse, "The identity already belongs to another account.")
             case "identity_already_exists": (.identityInUse, "The identity already belongs to another account.")
             case "weak_password", "same_password":
                 (.weakPassword, "The password is too weak, or the same as before.")

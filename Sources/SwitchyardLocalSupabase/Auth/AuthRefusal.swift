@@ -11,6 +11,8 @@ struct AuthRefusal: Error, Sendable {
     var more = JSONObject()
     /// Whether the call's changes so far are kept, as when a stolen token ends a session.
     var keepsChanges = false
+    /// Whether somebody else wrote the same address or number into the tables while the call was running.
+    private(set) var isRace = false
     private var isOAuth = false
 
     init(_ status: Int, _ code: String, _ message: String) {
@@ -64,6 +66,22 @@ struct AuthRefusal: Error, Sendable {
 
     /// A refusal by the database, usually by one of the project's own triggers.
     init(_ failure: PostgresFailure) {
+        if failure.code == "23505", let taken = AuthRefusal.taken(failure.message) {
+            self = taken
+            isRace = true
+            return
+        }
         self.init(500, "unexpected_failure", "Database error: \(failure.message)")
+    }
+
+    /// The refusal for an address or number that the table of users has already.
+    private static func taken(_ message: String) -> AuthRefusal? {
+        if message.contains("\"users_email") {
+            return AuthRefusal(422, "user_already_exists", "User already registered")
+        }
+        if message.contains("\"users_phone") {
+            return AuthRefusal(422, "phone_exists", "Phone number already registered")
+        }
+        return nil
     }
 }

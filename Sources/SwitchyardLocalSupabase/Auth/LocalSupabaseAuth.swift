@@ -38,23 +38,35 @@ struct LocalSupabaseAuth: LocalSupabaseService {
         }
         do throws(AuthRefusal) {
             let fields = try await LocalSupabaseAuth.fields(of: request)
-            let transaction: AuthTransaction
-            do throws(PostgresFailure) {
-                transaction = try await AuthTransaction.begin(on: ground.database.own, at: ground.now)
-            } catch {
-                throw AuthRefusal(error)
-            }
             do throws(AuthRefusal) {
-                let answer = try await handler(
-                    SupabaseAuthCall(request: request, fields: fields, tables: transaction.tables))
-                try await transaction.end(keepingChanges: true)
-                return answer
+                return try await answer(request, fields, handler)
             } catch {
-                try? await transaction.end(keepingChanges: error.keepsChanges)
-                throw error
+                // Whoever was faster is there now, so the call is answered like any about a known account.
+                guard error.isRace else { throw error }
+                return try await answer(request, fields, handler)
             }
         } catch {
             return error.response(for: request.headers["X-Supabase-Api-Version"])
+        }
+    }
+
+    private func answer(
+        _ request: ServerRequest, _ fields: JSONObject, _ handler: Handler
+    ) async throws(AuthRefusal) -> ServerResponse {
+        let transaction: AuthTransaction
+        do throws(PostgresFailure) {
+            transaction = try await AuthTransaction.begin(on: ground.database.own, at: ground.now)
+        } catch {
+            throw AuthRefusal(error)
+        }
+        do throws(AuthRefusal) {
+            let answer = try await handler(
+                SupabaseAuthCall(request: request, fields: fields, tables: transaction.tables))
+            try await transaction.end(keepingChanges: true)
+            return answer
+        } catch {
+            try? await transaction.end(keepingChanges: error.keepsChanges)
+            throw error
         }
     }
 

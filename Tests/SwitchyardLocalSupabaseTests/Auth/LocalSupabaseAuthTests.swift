@@ -50,6 +50,43 @@ struct LocalSupabaseAuthTests {
         }
     }
 
+    @Test(arguments: [true, false])
+    func `An address that is taken while a call runs is answered like any known one`(_ autoconfirms: Bool) async throws
+    {
+        try await SupabaseBed.with({ $0.auth.autoconfirmsEmails = autoconfirms }) { bed in
+            let pool = bed.supabase.database.own
+            let other = try await pool.take()
+            _ = try await other.run(
+                script: "begin; insert into auth.users (email, email_confirmed_at) values ('ann@example.com', now())")
+            let call = Task { try await bed.signUp() }
+            try await eventually("the call waits for the other one") {
+                let waiting = "datname = current_database() and wait_event_type = 'Lock'"
+                return try await bed.value("select count(*) from pg_stat_activity where \(waiting)") != "0"
+            }
+            _ = try await other.run(script: "commit")
+            await pool.giveBack(other)
+            let answer = try await call.value
+            if autoconfirms {
+                #expect((answer.status, answer.code) == (422, "user_already_exists"))
+            } else {
+                #expect(answer.status == 200)
+                #expect(answer.json["identities"] == [])
+            }
+            #expect(try await bed.value("select count(*) from auth.users") == "1")
+        }
+    }
+
+    @Test func `Of many who sign up with one address at once, one gets it`() async throws {
+        try await SupabaseBed.with { bed in
+            let answers = try await withThrowingTaskGroup(of: SupabaseBed.Answer.self) { group in
+                for _ in 0..<12 { group.addTask { try await bed.signUp() } }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(answers.count { $0.status == 200 } == 1)
+            #expect(answers.count { $0.code == "user_already_exists" } == 11)
+        }
+    }
+
     @Test func `A refresh token is good once; its predecessor is forgiven, an older one ends the session`() async throws
     {
         try await SupabaseBed.with { bed in

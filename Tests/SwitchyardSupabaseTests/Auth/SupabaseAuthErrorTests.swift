@@ -40,6 +40,25 @@ import Testing
         #expect(code("Signup requires a valid password") == .weakPassword)
     }
 
+    @Test(arguments: [
+        ("users_email_partial_key", AuthError.Code.emailInUse), ("users_phone_key", .identityInUse),
+        ("identities_provider_id_provider_unique", .identityInUse), ("profiles_name_key", .unavailable),
+    ])
+    func `An account that another call made at the same moment is in use`(_ constraint: String, _ code: AuthError.Code)
+    {
+        let text = #"duplicate key value violates unique constraint \"\#(constraint)\""#
+        for body in [
+            #"{"code":"23505","message":"\#(text)","severity":"ERROR"}"#,
+            #"{"code":500,"error_code":"unexpected_failure","msg":"\#(text) (SQLSTATE 23505)"}"#,
+            #"{"code":"unexpected_failure","message":"Database error: \#(text)"}"#,
+        ] {
+            let failed = error(body, status: 500)
+            #expect(failed.code == code)
+            #expect(failed.isRetryable == (code == .unavailable))
+            #expect(!failed.description.contains("constraint"))
+        }
+    }
+
     @Test func `How long to wait stands in the text only`() {
         let limited = error(
             #"{"code":"over_email_send_rate_limit","message":"For security purposes, you can only request this after 47 seconds."}"#,

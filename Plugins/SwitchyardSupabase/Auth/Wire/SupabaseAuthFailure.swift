@@ -30,6 +30,14 @@ struct SupabaseAuthFailure: Error, Sendable {
     var code: String? { if case .refused(let code, _, _) = kind { code } else { nil } }
     var status: Int? { if case .refused(_, let status, _) = kind { status } else { nil } }
 
+    /// Whether the database found a row of this kind there already, by the beginning of the constraint's name. The service finds
+    /// out beforehand, except where two calls are under way at the same moment.
+    func hasMet(_ constraint: String) -> Bool {
+        guard case .refused(let code, _, let hint) = kind else { return false }
+        return (code == "database_23505" || hint.contains("23505") || hint.contains("duplicate key value"))
+            && hint.contains("\"\(constraint)")
+    }
+
     /// Whether the token was refused, independent of the call: the service reports this for an expired token.
     var isAboutToken: Bool { code == "bad_jwt" || code == "no_authorization" || (code == nil && status == 401) }
 
