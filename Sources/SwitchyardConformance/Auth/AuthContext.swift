@@ -46,20 +46,24 @@ final class AuthContext: ConformanceContext {
     func email(_ name: String = "alice") -> String { harness.email(name, in: namespace) }
 
     /// Creates an account and signs in to it, with its address confirmed if the provider requires that.
+    ///
+    /// - Parameter confirmed: Whether the address has to be confirmed in any case.
     @discardableResult
     func signUp(
-        _ name: String = "alice", password: Secret? = nil, on client: (any AuthClient)? = nil
+        _ name: String = "alice", password: Secret? = nil, on client: (any AuthClient)? = nil, confirmed: Bool = false
     ) async throws -> AuthUser {
         let (client, password) = (client ?? self.client, password ?? self.password)
         switch try await client.signUp(email: email(name), password: password) {
-        case .signedIn(let user): return user
+        case .signedIn(let user):
+            if confirmed { try await harness.confirmEmail(email(name)) }
+            return user
         case .confirmationSent(let address):
             try await harness.confirmEmail(address)
             return try await client.signIn(email: address, password: password)
         }
     }
 
-    /// Gives the current account an address and a password, with the address confirmed if the provider requires that.
+    /// Gives the current anonymous account an address and a password, with the address confirmed if the provider requires that.
     func linkPassword() async throws -> AuthUser {
         let credential = AuthCredential.password(email: email(), password)
         do throws(AuthError) {
@@ -67,7 +71,7 @@ final class AuthContext: ConformanceContext {
         } catch {
             guard features.asksForConfirmation, error.code == .emailNotConfirmed else { throw error }
         }
-        try await harness.confirmEmail(email())
+        try await harness.confirmFirstEmail(email())
         return try await client.link(credential)
     }
 

@@ -20,9 +20,11 @@ public protocol AuthHarness: Sendable {
     /// A phone number of such a person.
     func phoneNumber(in namespace: ConformanceNamespace) -> String
 
-    /// Marks the address as confirmed, as the link in the email does; for providers that require it before anything else, or
-    /// before a second factor.
+    /// Marks the address of a new account as confirmed, as the link in the email does; for providers that require it before
+    /// anything else, or before a second factor. Called once for each address.
     func confirmEmail(_ email: String) async throws
+    /// The same for the first address of an anonymous account, whose email may be another kind; by default the same hook.
+    func confirmFirstEmail(_ email: String) async throws
     /// The link in the newest email that asks to confirm the address of a new account.
     func confirmationLink(for email: String) async throws -> URL
     /// Opens the emails that confirm a change of address; by default, only the one to `email`.
@@ -66,6 +68,7 @@ extension AuthHarness {
     }
 
     public func confirmEmail(_ email: String) async throws {}
+    public func confirmFirstEmail(_ email: String) async throws { try await confirmEmail(email) }
     public func confirmationLink(for email: String) async throws -> URL { throw missing("mail that asks to confirm") }
     public func confirmChange(from old: String, to email: String) async throws { try await confirmEmail(email) }
     public func resetCode(for email: String) async throws -> Secret { throw missing("mail about lost passwords") }

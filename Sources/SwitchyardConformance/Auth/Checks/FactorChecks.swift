@@ -15,8 +15,7 @@ extension AuthConformance {
             try expectEqual(user.secondFactors[0].displayName, "phone app", "its name")
         },
         AuthCheck("a wrong first code enrols nothing", needs: .secondFactors) { context in
-            try await context.signUp()
-            try await context.harness.confirmEmail(context.email())
+            try await context.signUp(confirmed: true)
             let enrollment = try await context.client.beginSecondFactor(.totp)
             let right = try await context.harness.secondFactorCode(for: enrollment.sharedKey)
             try await context.expectFailure(.invalidCredential, in: "confirming") {
@@ -64,8 +63,7 @@ extension AuthConformance {
     ].within("second factors")
 
     private static func enroll(_ context: AuthContext) async throws -> (AuthUser, SecondFactorEnrollment) {
-        try await context.signUp()
-        try await context.harness.confirmEmail(context.email())
+        try await context.signUp(confirmed: true)
         let enrollment = try await context.client.beginSecondFactor(.totp)
         let code = try await context.harness.secondFactorCode(for: enrollment.sharedKey)
         let user = try await context.client.confirmSecondFactor(enrollment, code: code, displayName: "phone app")
