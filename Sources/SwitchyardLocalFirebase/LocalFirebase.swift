@@ -131,7 +131,9 @@ public final class LocalFirebase: Sendable {
 
     private static func reason(_ error: ServerError, port: UInt16) -> String {
         switch error {
-        case .cannotListen(let code): "The local Firebase cannot listen on port \(port) (system error \(code))."
+        case .cannotListen(let code):
+            "The local Firebase cannot listen on port \(port): \(SystemFailure(code)). End the program that uses the port, or "
+                + "choose another with --port."
         default: "The local Firebase cannot start: \(error)."
         }
     }

@@ -63,7 +63,8 @@ public final class LocalSupabase: Sendable {
                 throw LocalSupabaseError("The database cannot be set up: \(error.message) (\(error.code)).")
             case ServerError.cannotListen(let code):
                 throw LocalSupabaseError(
-                    "The local Supabase cannot listen on port \(options.port) (system error \(code)).")
+                    "The local Supabase cannot listen on port \(options.port): \(SystemFailure(code)). End the program that "
+                        + "uses the port, or choose another with --port.")
             default: throw LocalSupabaseError("The local Supabase cannot start: \(error).")
             }
         }

@@ -62,6 +62,27 @@ import Testing
         await other.stop()
     }
 
+    @Test func `A port that is taken, and a folder that cannot be made, are told with the reason and the option`()
+        async throws
+    {
+        let other = try LoopbackServer { _ in .text("here") }
+        var options = LocalFirebaseOptions()
+        options.port = other.port
+        let taken = #expect(throws: LocalFirebaseError.self) { try LocalFirebase(options) }
+        #expect(
+            "\(taken!)".contains(
+                "cannot listen on port \(other.port): Address already in use. End the program that uses the port, or choose "
+                    + "another with --port."))
+        await other.stop()
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("firebase-\(UUID().uuidString)")
+        try Data().write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        options = LocalFirebaseOptions()
+        options.folder = file.appendingPathComponent("inside")
+        let folder = #expect(throws: LocalFirebaseError.self) { try LocalFirebase(options) }
+        #expect("\(folder!)".contains("cannot be made: Not a directory."))
+    }
+
     @Test func `A page that was named may do what its user may`() async throws {
         var options = LocalFirebaseOptions()
         options.origins = ["https://app.example.com"]

@@ -12,8 +12,8 @@ struct MockFolder: Sendable {
     /// - Throws: `.localStore` if the folder cannot be created or written; `.locked` while another backend uses it.
     init(_ url: URL) throws(InfrastructureError) {
         self.url = url
-        do { try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true) } catch {
-            throw .unwritableFolder(error)
+        do throws(SystemFailure) { try POSIXFile.makeFolder(url.path, mode: 0o777) } catch {
+            throw .unwritableFolder(url, "\(error)", error)
         }
         do throws(FileLock.Refusal) {
             lock = try FileLock(url.appendingPathComponent("lock", isDirectory: false).path)
@@ -23,17 +23,20 @@ struct MockFolder: Sendable {
                 "The mock's folder “\(url.path)” is in use by another process, or by another mock in this one; end that first or choose another folder."
             )
         } catch {
-            throw .unwritableFolder(error)
+            throw .unwritableFolder(url, error.reason, error)
+        }
+        do throws(SystemFailure) {
+            try POSIXFile.makeFolder(url.appendingPathComponent("contents", isDirectory: true).path, mode: 0o777)
+        } catch {
+            throw .unwritableFolder(url, "\(error)", error)
         }
         do {
-            try FileManager.default.createDirectory(
-                at: url.appendingPathComponent("contents", isDirectory: true), withIntermediateDirectories: true)
             // Check now, before anything depends on it.
             let probe = url.appendingPathComponent("probe", isDirectory: false)
             try Data().write(to: probe)
             try FileManager.default.removeItem(at: probe)
         } catch {
-            throw .unwritableFolder(error)
+            throw .unwritableFolder(url, "no file can be written there", error)
         }
     }
 
@@ -69,9 +72,10 @@ struct MockFolder: Sendable {
 }
 
 extension InfrastructureError {
-    static func unwritableFolder(_ cause: (any Error)? = nil) -> InfrastructureError {
+    static func unwritableFolder(_ folder: URL, _ reason: String, _ cause: any Error) -> InfrastructureError {
         InfrastructureError(
-            .localStore, "The mock's folder cannot be written; check its permissions or choose another.",
+            .localStore,
+            "The mock's folder “\(folder.path)” cannot be written: \(reason). Check its owner and permissions, or choose another.",
             underlying: cause)
     }
 }

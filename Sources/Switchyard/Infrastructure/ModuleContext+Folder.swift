@@ -1,4 +1,5 @@
 package import Foundation
+import SwitchyardBytes
 
 extension ModuleContext {
     /// The folder for one service's state, which may not exist.
@@ -7,12 +8,11 @@ extension ModuleContext {
     /// The folder for one service's state, created if it is missing; `nil` if everything is kept in memory.
     package func folder(_ name: String) throws(InfrastructureError) -> URL? {
         guard let folder = place(of: name) else { return nil }
-        do {
-            try FileManager.default.createDirectory(
-                at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        } catch {
+        do throws(SystemFailure) { try POSIXFile.makeFolder(folder.path) } catch {
             throw InfrastructureError(
-                .localStore, "The state folder “\(folder.path)” cannot be created.", underlying: error)
+                .localStore,
+                "The state folder “\(folder.path)” cannot be created: \(error). Let this process write there, or set another "
+                    + "stateFolder.", underlying: error)
         }
         return folder
     }

@@ -11,7 +11,7 @@ package enum POSIXFile {
     package struct Failure: Error, CustomStringConvertible {
         package let description: String
         package init(_ text: String) { description = text }
-        init(_ what: String, _ code: Int32) { description = "\(what) failed with error \(code)" }
+        init(_ what: String, _ code: Int32) { description = "\(what) failed: \(SystemFailure(code))" }
     }
 
     /// More than any session needs; anything larger is not one.

@@ -14,21 +14,23 @@ package final class ServerFolder<Failure: ServerStartError>: Sendable {
     /// - Throws: If it cannot be created, or another server uses it.
     package init(_ url: URL) throws(Failure) {
         self.url = url
-        do {
+        do throws(SystemFailure) {
             // Only the folder itself is closed to others: a database's own user has to get through those above it.
-            try FileManager.default.createDirectory(
-                at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
-            try FileManager.default.createDirectory(
-                at: url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            try POSIXFile.makeFolder(url.deletingLastPathComponent().path, mode: 0o777)
+            try POSIXFile.makeFolder(url.path)
         } catch {
-            throw Failure("The folder “\(url.path)” cannot be made; check its permissions.")
+            throw Failure(
+                "The folder “\(url.path)” cannot be made: \(error). Check the permissions above it, or choose another with "
+                    + "--folder.")
         }
         do throws(FileLock.Refusal) {
             lock = try FileLock(url.appendingPathComponent("lock").path)
         } catch .held {
             throw Failure("Another server uses the folder “\(url.path)”; choose another one.")
         } catch {
-            throw Failure("The folder “\(url.path)” cannot be written to; check its permissions.")
+            throw Failure(
+                "The folder “\(url.path)” cannot be written to: \(error.reason). Check its owner and permissions, or choose "
+                    + "another with --folder.")
         }
     }
 

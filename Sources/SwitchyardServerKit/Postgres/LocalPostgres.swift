@@ -18,7 +18,7 @@ package final class LocalPostgres: Sendable {
     ///     end.
     ///   - locale: The default collation; without one, text is sorted by bytes.
     package init(folder: URL? = nil, locale: String? = nil) async throws(LocalPostgresError) {
-        guard let programs = PostgresPrograms.installed else { throw .notInstalled }
+        let programs = try PostgresPrograms.find(in: ProcessInfo.processInfo.environment)
         self.programs = programs
         isKept = folder != nil
         self.folder = folder ?? ProcessFolder.place("switchyard-postgres")
@@ -163,6 +163,8 @@ package final class LocalPostgres: Sendable {
 /// Why no PostgreSQL is available.
 package enum LocalPostgresError: Error, Hashable, Sendable, CustomStringConvertible {
     case notInstalled
+    /// The folder that a variable names lacks the programs.
+    case wrongFolder(String)
     /// With the server's own message.
     case cannotStart(String)
 
@@ -171,6 +173,9 @@ package enum LocalPostgresError: Error, Hashable, Sendable, CustomStringConverti
         case .notInstalled:
             "PostgreSQL is not installed. On Debian and Ubuntu it is in the package “postgresql”; another server of that "
                 + "kind can be given instead."
+        case .wrongFolder(let folder):
+            "SWITCHYARD_POSTGRES_BIN is “\(folder)”, where PostgreSQL's programs “initdb” and “postgres” are not. Set it to the "
+                + "folder that has them, such as /usr/lib/postgresql/17/bin, or unset it."
         case .cannotStart(let reason): "PostgreSQL cannot start: \(reason)"
         }
     }

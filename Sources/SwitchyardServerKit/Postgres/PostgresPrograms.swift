@@ -6,11 +6,14 @@ package struct PostgresPrograms: Sendable {
 
     /// The programs in the folder `SWITCHYARD_POSTGRES_BIN`; without it, the newest version in Debian's folders, or else on the
     /// `PATH`. `nil` if there are none.
-    package static let installed: PostgresPrograms? = {
-        let environment = ProcessInfo.processInfo.environment
+    package static let installed = try? find(in: ProcessInfo.processInfo.environment)
+
+    /// - Throws: Why there are none.
+    package static func find(in environment: [String: String]) throws(LocalPostgresError) -> PostgresPrograms {
         if let named = environment["SWITCHYARD_POSTGRES_BIN"] {
             let programs = PostgresPrograms(folder: URL(fileURLWithPath: named, isDirectory: true))
-            return programs.isComplete ? programs : nil
+            guard !named.isEmpty, programs.isComplete else { throw .wrongFolder(named) }
+            return programs
         }
         let root = URL(fileURLWithPath: "/usr/lib/postgresql")
         let versions = (try? FileManager.default.contentsOfDirectory(atPath: root.path)) ?? []
@@ -19,8 +22,11 @@ package struct PostgresPrograms: Sendable {
         let newest = versions.compactMap { Int($0) }.sorted(by: >).map {
             root.appendingPathComponent("\($0)/bin", isDirectory: true)
         }
-        return (newest + onPath).lazy.map { PostgresPrograms(folder: $0) }.first(where: \.isComplete)
-    }()
+        guard
+            let programs = (newest + onPath).lazy.map({ PostgresPrograms(folder: $0) }).first(where: \.isComplete)
+        else { throw .notInstalled }
+        return programs
+    }
 
     private var isComplete: Bool { has("initdb") && has("postgres") }
 

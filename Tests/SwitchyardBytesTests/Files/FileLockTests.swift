@@ -27,6 +27,21 @@ import Testing
         #expect(FileManager.default.fileExists(atPath: path))
     }
 
+    @Test func `A folder is made with those above it, once or again, and not where a file is`() throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let deep = folder.appendingPathComponent("a/b/c/").path
+        try POSIXFile.makeFolder(deep)
+        try POSIXFile.makeFolder(deep + "/")
+        var isFolder = ObjCBool(false)
+        #expect(FileManager.default.fileExists(atPath: deep, isDirectory: &isFolder) && isFolder.boolValue)
+        let file = folder.appendingPathComponent("a/file").path
+        try Data().write(to: URL(fileURLWithPath: file))
+        for path in [file, file + "/inside"] {
+            let error = #expect(throws: SystemFailure.self) { try POSIXFile.makeFolder(path) }
+            #expect("\(error!)" == "Not a directory")
+        }
+    }
+
     @Test func `A place where no file can be made is no lock that somebody holds`() {
         #expect(throws: FileLock.Refusal.unusable(2)) { try FileLock("/nonexistent/lock") }
     }

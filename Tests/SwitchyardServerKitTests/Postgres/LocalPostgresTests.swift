@@ -12,6 +12,16 @@ struct LocalPostgresTests {
         return try await connection.run([PostgresStatement(sql)])[0].text
     }
 
+    @Test(arguments: ["", "/nowhere/bin"])
+    func `A variable that names a folder without PostgreSQL is told as such`(_ folder: String) {
+        let error = #expect(throws: LocalPostgresError.self) {
+            try PostgresPrograms.find(in: ["SWITCHYARD_POSTGRES_BIN": folder])
+        }
+        #expect(error == .wrongFolder(folder))
+        #expect(
+            error?.description.hasPrefix("SWITCHYARD_POSTGRES_BIN is “\(folder)”, where PostgreSQL's programs") == true)
+    }
+
     @Test func `One in a folder finds again what it kept, one without leaves nothing`() async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("kept-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }

@@ -20,10 +20,22 @@ import Testing
         try store.transaction(.readDocuments) { rows throws(StorageError) in try rows.document(at: "c/d0") }
     }
 
+    @Test func `A folder that cannot be made is named, with the system's reason`() throws {
+        let folder = try TemporaryFolder()
+        try Data().write(to: folder.file("taken"))
+        let place = folder.file("taken").appendingPathComponent("store")
+        let error = #expect(throws: StorageError.self) { try SQLiteStore(folder: place) }
+        #expect(error?.code == .localStore)
+        #expect(
+            error?.message.contains("“\(place.path)” for data on this device cannot be created: Not a directory.")
+                == true)
+    }
+
     @Test func `A store belongs to one opener at a time`() throws {
         let folder = try TemporaryFolder()
         let store = try SQLiteStore(folder: folder.url)
         let error = #expect(throws: StorageError.self) { try SQLiteStore(folder: folder.url) }
+        #expect(error?.message.contains("another client uses “\(folder.url.path)”") == true)
         #expect(error?.code == .localStore)
         #expect(error?.message.contains("locked") == true)
         try fill(store)

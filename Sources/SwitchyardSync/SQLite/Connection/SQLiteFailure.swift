@@ -16,10 +16,14 @@ struct SQLiteFailure: Error, Hashable {
     var error: StorageError {
         let message =
             switch primary {
-            case Int32(CSQLITE_BUSY): "The data kept on this device is in use by another process."
-            case Int32(CSQLITE_FULL): "The disk is full; the change was undone."
-            case Int32(CSQLITE_READONLY), Int32(CSQLITE_CANTOPEN): "The data kept on this device cannot be written to."
-            case Int32(CSQLITE_IOERR): "The disk failed while the data kept on this device was read or written."
+            case Int32(CSQLITE_BUSY):
+                "The data kept on this device is in use by another process. End that one, or give each its own folder."
+            case Int32(CSQLITE_FULL): "The disk is full; the change was undone. Make room and try again."
+            case Int32(CSQLITE_READONLY), Int32(CSQLITE_CANTOPEN):
+                "The data kept on this device cannot be written to. Check the owner and permissions of the state folder and of the "
+                    + "files in it."
+            case Int32(CSQLITE_IOERR):
+                "The disk failed while the data kept on this device was read or written. See the system's log."
             case _ where isDamage: "The data kept on this device is damaged."
             default: "The data kept on this device could not be read or written."
             }

@@ -17,11 +17,11 @@ struct SQLiteStoreFiles {
 
     /// Creates the folder and takes the lock.
     func lock() throws(StorageError) -> FileLock {
-        do {
-            try FileManager.default.createDirectory(
-                at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        } catch {
-            throw StorageError(.localStore, "The folder for data on this device cannot be created.", underlying: error)
+        do throws(SystemFailure) { try POSIXFile.makeFolder(folder.path) } catch {
+            throw StorageError(
+                .localStore,
+                "The folder “\(folder.path)” for data on this device cannot be created: \(error). Let this process write there, "
+                    + "or choose another.", underlying: error)
         }
         chmod(folder.path, 0o700)
         do throws(FileLock.Refusal) {
@@ -29,10 +29,13 @@ struct SQLiteStoreFiles {
         } catch .held {
             throw StorageError(
                 .localStore,
-                "The data kept on this device is locked: another client uses it, in this process or another. Shut that one "
-                    + "down, or choose another folder.", underlying: StoreIsLocked())
+                "The data kept on this device is locked: another client uses “\(folder.path)”, in this process or another. Shut "
+                    + "that one down, or choose another folder.", underlying: StoreIsLocked())
         } catch {
-            throw StorageError(.localStore, "The folder for data on this device cannot be written to.")
+            throw StorageError(
+                .localStore,
+                "The folder “\(folder.path)” for data on this device cannot be written to: \(error.reason). Check its owner and "
+                    + "permissions, or choose another.", underlying: error)
         }
     }
 
