@@ -200,7 +200,7 @@ public struct InfrastructureFactory: Sendable {
         _ provider: InfrastructureProvider, _ configuration: InfrastructureConfiguration
     ) throws(InfrastructureError) -> any InfrastructureModule {
         guard let supplier = suppliers.first(where: { $0.provider == provider }) else {
-            throw ConfigurationProblem.unknownProvider(provider, at: ["default"], known: providers).error
+            throw configuration.error(.unknownProvider(provider, at: ["default"], known: providers))
         }
         return try supplier.module(configuration)
     }
@@ -214,15 +214,13 @@ public struct InfrastructureFactory: Sendable {
         for service in InfrastructureService.allCases {
             guard let provider = configuration.selection.provider(for: service) else { continue }
             guard !providers.contains(provider) else { continue }
-            throw ConfigurationProblem.unknownProvider(
-                provider, at: configuration.selection.place(of: service), known: providers
-            ).error
+            throw configuration.error(
+                .unknownProvider(provider, at: configuration.selection.place(of: service), known: providers))
         }
         for provider in configuration.settings.keys.sorted(by: { $0.rawValue < $1.rawValue }) {
             guard providers.contains(provider) else {
-                throw ConfigurationProblem.unknownProvider(
-                    provider, at: ["providers", provider.rawValue], known: providers
-                ).error
+                throw configuration.error(
+                    .unknownProvider(provider, at: ["providers", provider.rawValue], known: providers))
             }
             _ = try module(provider, configuration)
         }

@@ -179,6 +179,59 @@ import Testing
         #expect(module.configuration.apiKey.reveal() == "v")
     }
 
+    @Test(
+        arguments: [
+            (["SWITCHYARD_DEFAULT": "amce"], ["“SWITCHYARD_DEFAULT”", "Did you mean “acme”?"]),
+            (["SWITCHYARD_STORAGE": "amce"], ["“SWITCHYARD_STORAGE”", "Did you mean “acme”?"]),
+            (["SWITCHYARD_CHECK_INS": "amce"], ["“SWITCHYARD_CHECKINS”"]),
+            (["SWITCHYARD_ACME": #"{"project":"p","apiKey":7}"#], ["“SWITCHYARD_ACME.apiKey”", "a whole number"]),
+            (["SWITCHYARD_RETRY": #"{"max":3}"#], ["“SWITCHYARD_RETRY.max”", "Did you mean “maximumAttempts”?"]),
+            (["SWITCHYARD_STATE_FOLDER": ""], ["“SWITCHYARD_STATE_FOLDER”", "an empty text", "the path of a folder"]),
+            (
+                ["SWITCHYARD_FILES": "none", "SWITCHYARD_MESSAGING": "none"],
+                ["“SWITCHYARD_DEFAULT”", "which has no client for storage", "at “SWITCHYARD_STORAGE”"]
+            ),
+        ] as [([String: String], [String])])
+    func `A mistake in a variable is told by the variable's name`(
+        _ variables: [String: String], _ words: [String]
+    ) async throws {
+        let environment = [
+            "SWITCHYARD_DEFAULT": "acme", "SWITCHYARD_ACME": #"{"project":"p","apiKey":"k","retries":1}"#,
+            "SWITCHYARD_AUTH": "mock",
+        ].merging(variables) { _, new in new }
+        let factory = InfrastructureFactory(MockModule(), configurable: [AcmeModule.self])
+        let error = await #expect(throws: InfrastructureError.self) {
+            _ = try await factory.make(InfrastructureConfiguration(environment: environment))
+        }
+        for words in words { #expect(error?.message.contains(words) == true, "\(error?.message ?? "")") }
+        for words in ["clients.", "providers.", "stateFolder"] { #expect(error?.message.contains(words) == false) }
+    }
+
+    @Test(arguments: ["", " "]) func `An empty state folder is refused, and does not mean the current one`(
+        _ text: String
+    ) {
+        let json = #"{"default":"acme","stateFolder":"\#(text)"}"#
+        let error = #expect(throws: InfrastructureError.self) {
+            try InfrastructureConfiguration(json: Data(json.utf8), environment: [:])
+        }
+        #expect(
+            error?.message
+                == "Configuration, at “stateFolder”: found an empty text, expected the path of a folder, or nothing "
+                + "at all to keep everything in memory.")
+    }
+
+    @Test func `A state folder that cannot be made is named, with the system's reason`() throws {
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID())")
+        try Data().write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        let error = #expect(throws: InfrastructureError.self) {
+            try ModuleContext(stateFolder: file).folder("documents")
+        }
+        #expect(error?.code == .localStore)
+        #expect(error?.message.contains("“\(file.path)/documents” cannot be created: Not a directory.") == true)
+        #expect(error?.message.contains("set another stateFolder") == true)
+    }
+
     @Test func `A variable that is almost one of ours is pointed out`() {
         let error = #expect(throws: InfrastructureError.self) {
             try InfrastructureConfiguration(environment: ["SWITCHYARD_DEFAULT": "acme", "SWITCHYARD_STORGE": "acme"])

@@ -9,6 +9,8 @@ struct ConfigurationProblem: Error {
     var found: String
     var expected: String
     var suggestion: String?
+    /// Another place where the expected value may stand.
+    var elsewhere: [String]?
     /// What to do if no known name is similar.
     var advice: String?
     var code = InfrastructureError.Code.invalidConfiguration
@@ -17,11 +19,36 @@ struct ConfigurationProblem: Error {
     var underlying: (any Error)?
 
     var error: InfrastructureError {
-        let steps = path.map { $0.count > 80 ? $0.prefix(80) + "…" : $0 }
-        let place = path.isEmpty ? "the top level" : "“\(steps.joined(separator: "."))”"
+        let place = path.isEmpty ? "the top level" : shown(path)
+        let expected = expected + (elsewhere.map { " at \(shown($0))" } ?? "")
         let hint = suggestion.map { " Did you mean “\($0)”?" } ?? advice.map { " \($0)" } ?? ""
         return InfrastructureError(
             code, "Configuration, at \(place): found \(found), expected \(expected).\(hint)", underlying: underlying)
+    }
+
+    private func shown(_ path: [String]) -> String {
+        "“\(path.map { $0.count > 80 ? $0.prefix(80) + "…" : $0 }.joined(separator: "."))”"
+    }
+
+    /// The same in a configuration that consists of environment variables.
+    var inVariables: ConfigurationProblem {
+        var problem = self
+        problem.path = Self.variable(path)
+        problem.elsewhere = elsewhere.map(Self.variable)
+        return problem
+    }
+
+    /// The variable for a place in a file, and the place in its value.
+    private static func variable(_ path: [String]) -> [String] {
+        let prefix = "SWITCHYARD_"
+        switch path.first {
+        case "default": return [prefix + "DEFAULT"]
+        case "stateFolder": return [prefix + "STATE_FOLDER"]
+        case "retry": return [prefix + "RETRY"] + path.dropFirst()
+        case "clients" where path.count > 1, "providers" where path.count > 1:
+            return [prefix + path[1].uppercased()] + path.dropFirst(2)
+        default: return path
+        }
     }
 
     static func unset(_ variable: String, at path: [String]) -> ConfigurationProblem {
@@ -49,10 +76,10 @@ struct ConfigurationProblem: Error {
         // A domain client is missing if its storage is.
         let lacked = service.isCore ? service : .storage
         let nobody = lacked == .files || lacked == .messaging ? " or “none”" : ""
-        let place = path == ["default"] ? " at “clients.\(lacked)”" : ""
         return ConfigurationProblem(
             path: path, found: "“\(provider)”, which has no client for \(lacked)",
-            expected: "another provider\(nobody)\(place)", code: .unsupported, underlying: refusal)
+            expected: "another provider\(nobody)", elsewhere: path == ["default"] ? ["clients", lacked.rawValue] : nil,
+            code: .unsupported, underlying: refusal)
     }
 
     /// The element of `names` closest to `name`, if it is close enough to be a typo.

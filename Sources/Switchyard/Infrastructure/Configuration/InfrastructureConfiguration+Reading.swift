@@ -70,6 +70,7 @@ extension InfrastructureConfiguration {
         }
         self.init(
             InfrastructureSelection(default: InfrastructureProvider(rawValue: `default`)), environment: environment)
+        isFromVariables = true
         for (name, value) in environment.sorted(by: { $0.key < $1.key }) where name.hasPrefix(prefix) {
             let rest = String(name.dropFirst(prefix.count))
             let service = InfrastructureService.allCases.first { $0.rawValue.uppercased() == rest.filter { $0 != "_" } }
@@ -79,7 +80,7 @@ extension InfrastructureConfiguration {
             }
             switch rest {
             case "DEFAULT": continue
-            case "STATE_FOLDER": stateFolder = URL(fileURLWithPath: value, isDirectory: true)
+            case "STATE_FOLDER": stateFolder = try Self.folder(value, at: [name])
             default:
                 guard value.utf8.count <= InfrastructureConfiguration.maximumBytes,
                     let json = try? JSON(parsing: value), let object = json.object

@@ -33,6 +33,8 @@ public struct InfrastructureConfiguration: Sendable {
     public var environment: [String: String]
     /// Each provider's settings, in the shape of a file.
     var settings: [InfrastructureProvider: JSONObject] = [:]
+    /// Whether it was read from environment variables only, which mistakes are told by.
+    var isFromVariables = false
     /// The places outside the settings that named a variable, so that they are written back the same way.
     private var references: [[String]: Reference] = [:]
 
@@ -85,8 +87,13 @@ public struct InfrastructureConfiguration: Sendable {
         do throws(ConfigurationProblem) {
             return try ModuleSupplier.settings(of: type, object, environment)
         } catch {
-            throw error.error
+            throw self.error(error)
         }
+    }
+
+    /// The error for a mistake in this configuration, with the place as its author knows it.
+    func error(_ problem: ConfigurationProblem) -> InfrastructureError {
+        (isFromVariables ? problem.inVariables : problem).error
     }
 
     // MARK: The shape of a file
@@ -114,9 +121,19 @@ public struct InfrastructureConfiguration: Sendable {
             }
         }
         if let folder = top["stateFolder"], !folder.isNull {
-            stateFolder = URL(fileURLWithPath: try text(folder, at: ["stateFolder"]), isDirectory: true)
+            stateFolder = try Self.folder(try text(folder, at: ["stateFolder"]), at: ["stateFolder"])
         }
         if let policy = top["retry"], !policy.isNull { retry = try retryPolicy(policy, at: ["retry"]) }
+    }
+
+    /// An empty path would be the current folder.
+    static func folder(_ text: String, at path: [String]) throws(ConfigurationProblem) -> URL {
+        guard !text.allSatisfy({ $0 == " " }) else {
+            throw ConfigurationProblem(
+                path: path, found: "an empty text",
+                expected: "the path of a folder, or nothing at all to keep everything in memory")
+        }
+        return URL(fileURLWithPath: text, isDirectory: true)
     }
 
     func retryPolicy(_ json: JSON, at path: [String]) throws(ConfigurationProblem) -> RetryPolicy {

@@ -28,7 +28,7 @@ enum ModuleSupplier: Sendable {
                 module = try Self.make(type, settings ?? JSONObject(), configuration.environment)
             }
         } catch {
-            throw error.error
+            throw configuration.error(error)
         }
         try module.validate()
         return module

@@ -7,6 +7,7 @@ struct Plan: Sendable {
     let surroundings: InfrastructureSurroundings
     let layers: Layers
     private let retry: RetryPolicy?
+    private let isFromVariables: Bool
     /// The services that need clients.
     private let services: Set<InfrastructureService>
     /// Services that may be missing if their provider lacks them.
@@ -44,6 +45,7 @@ struct Plan: Sendable {
         try factory.check(configuration)
         selection = configuration.selection
         retry = configuration.retry
+        isFromVariables = configuration.isFromVariables
         self.services = services
         self.spared = spared
         self.surroundings = surroundings.with(configuration)
@@ -98,7 +100,8 @@ struct Plan: Sendable {
             let asking =
                 selection.provider(for: service) == provider
                 ? service : InfrastructureService.domain.first { selection[$0] == provider } ?? service
-            return ConfigurationProblem.lacking(asking, by: provider, at: selection.place(of: asking), error).error
+            let problem = ConfigurationProblem.lacking(asking, by: provider, at: selection.place(of: asking), error)
+            return (isFromVariables ? problem.inVariables : problem).error
         case .locked where refitted.contains(provider):
             return InfrastructureError(
                 .locked,
