@@ -84,7 +84,8 @@ public final class LiveDocument<Value: Sendable> {
     private func edit(
         _ write: @escaping @Sendable (TypedDocument<Value>) async throws(StorageError) -> WriteReceipt
     ) -> Task<Void, Never> {
-        editError = nil
+        editError = state.phase.error.flatMap { $0.isEndOfSession ? $0 : nil }
+        guard editError == nil else { return Task {} }
         return Task { [weak self, document] in
             do throws(StorageError) {
                 try await write(document).acknowledged()

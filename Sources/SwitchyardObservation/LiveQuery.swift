@@ -104,12 +104,14 @@ public final class LiveQuery<Value: Sendable> {
 
     /// Writes one field of a row; the edit shows up at once.
     ///
+    /// After the end of the user's session it is refused, as ``editError`` says.
+    ///
     /// - Returns: A task that ends when the server has accepted or refused the edit.
     @discardableResult
     public func update<Field: Encodable & Sendable>(
         _ row: Row, _ property: any KeyPath<Value, Field> & Sendable, to value: Field
     ) -> Task<Void, Never> {
-        editError = nil
+        if let refused = refusal() { return refused }
         return row.edit(property, to: value) { [weak self] in self?.editError = $0 }
     }
 
@@ -118,7 +120,7 @@ public final class LiveQuery<Value: Sendable> {
     /// - Returns: A task that ends when the server has accepted or refused the edit.
     @discardableResult
     public func delete(_ row: Row) -> Task<Void, Never> {
-        editError = nil
+        if let refused = refusal() { return refused }
         let document = row.handle
         return Task { [weak self] in
             do throws(StorageError) {
@@ -127,6 +129,12 @@ public final class LiveQuery<Value: Sendable> {
                 self?.editError = error
             }
         }
+    }
+
+    /// The rows of a session that is over are nobody's to edit.
+    private func refusal() -> Task<Void, Never>? {
+        editError = state.phase.error.flatMap { $0.isEndOfSession ? $0 : nil }
+        return editError == nil ? nil : Task {}
     }
 
     /// Starts over after a failure.

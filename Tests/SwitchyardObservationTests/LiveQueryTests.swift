@@ -37,6 +37,31 @@ struct Todo: Codable, Sendable, Equatable {
         #expect(live.changes.map(\.document.id) == ["c"])
     }
 
+    @Test func `When the server signs the user out, it says so, and refuses further edits`() async throws {
+        let auth = try await MockModule(backend: backend).makeAuthClient(ModuleContext())
+        let storage = try await MockModule(backend: backend).makeStorageClient(ModuleContext(auth: auth))
+        try await auth.signUp(email: "alice@example.com", password: "secret7")
+        let user = try #require(await auth.currentUser)
+        let todos = storage.collection("todos", of: Todo.self)
+        try await todos.document("a").set(Todo(title: "a")).acknowledged()
+        let live = LiveQuery(todos)
+        let one = LiveDocument(todos.document("a"))
+        try await eventually("the rows") { live.rows.count == 1 && one.value != nil }
+        backend.accounts.setDisabled(true, user.id)
+        await #expect(throws: AuthError.self) { try await auth.accessToken(refreshing: true) }
+        try await eventually("both say so") {
+            live.phase.error?.code == .unauthenticated && one.phase.error?.code == .unauthenticated
+        }
+        #expect(live.phase.error?.message.contains("The server has ended the session") == true)
+        await live.update(live.rows[0], \.done, to: true).value
+        await one.update(\.done, to: true).value
+        await live.delete(live.rows[0]).value
+        #expect(live.editError?.code == .unauthenticated && one.editError?.code == .unauthenticated)
+        #expect(try await storage.document("todos/a")["done"] == false)
+        await storage.shutDown()
+        await auth.shutDown()
+    }
+
     @Test func `Nothing is asked before somebody looks, and the stream ends with the object`() async throws {
         var live: LiveQuery? = LiveQuery(todos)
         #expect(storage.listenerCount == 0)

@@ -135,6 +135,13 @@ final class MockDevice: @unchecked Sendable {
 
     /// Ends all streams of the device.
     func end(throwing error: StorageError) -> [Action] {
+        let actions = endListeners(throwing: error)
+        rounds.close { $0.finish(throwing: error) }
+        return actions + [rounds.deliver] + queue.end(throwing: error)
+    }
+
+    /// Ends all streams of documents and queries.
+    func endListeners(throwing error: StorageError) -> [Action] {
         var actions: [Action] = []
         for listener in documentListeners.values.flatMap(\.values) {
             let continuation = listener.continuation
@@ -144,11 +151,10 @@ final class MockDevice: @unchecked Sendable {
             let continuation = listener.continuation
             actions.append { continuation.finish(throwing: error) }
         }
-        rounds.close { $0.finish(throwing: error) }
         documentListeners = [:]
         queryListeners = [:]
         groupListeners = [:]
-        return actions + [rounds.deliver] + queue.end(throwing: error)
+        return actions
     }
 
     // MARK: Changes

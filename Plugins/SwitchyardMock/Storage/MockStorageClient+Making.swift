@@ -57,7 +57,12 @@ extension MockStorageClient {
                 // While the session is unknown, nothing changes.
                 if state == .unknown || state == .locked { return }
                 let owner = state.user?.id ?? ""
-                backend.database.change { ((), device.use(owner, $0.documents)) }
+                backend.database.change { server in
+                    // As elsewhere, a user whom the server has signed out leaves no streams behind.
+                    let isOver = state.isEndedByServer && !device.queue.owner.isEmpty
+                    let actions = isOver ? device.endListeners(throwing: .sessionEndedByServer) : []
+                    return ((), actions + device.use(owner, server.documents))
+                }
                 let client = relay.client.withLock { $0.value }
                 client?.hurry()
                 client?.sendQueue()

@@ -15,6 +15,8 @@ package enum SyncEvent: Sendable {
     case retryWrites
     case setNetwork(isEnabled: Bool)
     case setUser(QueueOwner)
+    /// Ends all listeners with an error.
+    case endListeners(StorageError)
     /// The result of a one-time read.
     case fetched(FetchedDocuments)
     case collectGarbage(CacheLimits?)

@@ -131,7 +131,7 @@ extension SyncMachine: TargetLookup {
         startWatch()
     }
 
-    private func endListeners(because error: StorageError) {
+    func endListeners(because error: StorageError) {
         // As during a pause: look-ups in between do not open a stream.
         watch = .waiting
         for id in listeners.keys.sorted() {

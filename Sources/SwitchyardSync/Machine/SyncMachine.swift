@@ -107,6 +107,7 @@ package final class SyncMachine {
         case .retryWrites: retryWrites()
         case .setNetwork(let isEnabled): setNetwork(isEnabled)
         case .setUser(let owner): setUser(owner)
+        case .endListeners(let error): endListeners(because: error)
         case .fetched(let fetched): _ = try? take(fetched)
         case .collectGarbage(let limits): _ = try? local.collectGarbage(limits)
         case .watchOpened: watchOpened()

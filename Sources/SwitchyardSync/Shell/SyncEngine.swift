@@ -241,6 +241,9 @@ package actor SyncEngine {
         firstHeldGeneration = writerGeneration
     }
 
+    /// Ends all streams, which show what a user may see whose session the server has ended.
+    func endStreams(because error: StorageError) { feed(.endListeners(error)) }
+
     func setNetwork(isEnabled: Bool) throws(StorageError) {
         let isChanged = isNetworkEnabled != isEnabled
         isNetworkEnabled = isEnabled

@@ -81,6 +81,8 @@ actor UserFollower {
         case .unknown, .locked: return
         case .signedIn, .expired, .signedOut:
             known = state
+            // Otherwise the screens of that user would go on as nobody's, and what is edited there as well.
+            if state.isEndedByServer, told != nil { await engine.endStreams(because: .sessionEndedByServer) }
             await tell(state.user?.id)
         }
     }
