@@ -22,7 +22,7 @@ struct PostgRESTFailure: Error, Hashable, Sendable {
 
     /// An error of the database in an answer about several queries.
     init(code: String, message: String) {
-        (status, self.code, self.message, details, isPage) = (400, code, message, nil, false)
+        (status, self.code, self.message, details, isPage, isWithoutDatabase) = (400, code, message, nil, false, false)
     }
 
     init(status: Int, body: [UInt8]) {
