@@ -66,22 +66,8 @@ struct AuthRefusal: Error, Sendable {
 
     /// A refusal by the database, usually by one of the project's own triggers.
     init(_ failure: PostgresFailure) {
-        if failure.code == "23505", let taken = AuthRefusal.taken(failure.message) {
-            self = taken
-            isRace = true
-            return
-        }
         self.init(500, "unexpected_failure", "Database error: \(failure.message)")
-    }
-
-    /// The refusal for an address or number that the table of users has already.
-    private static func taken(_ message: String) -> AuthRefusal? {
-        if message.contains("\"users_email") {
-            return AuthRefusal(422, "user_already_exists", "User already registered")
-        }
-        if message.contains("\"users_phone") {
-            return AuthRefusal(422, "phone_exists", "Phone number already registered")
-        }
-        return nil
+        isRace =
+            failure.code == "23505" && ["\"users_email", "\"users_phone"].contains { failure.message.includes($0) }
     }
 }

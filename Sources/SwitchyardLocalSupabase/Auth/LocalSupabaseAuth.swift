@@ -41,7 +41,7 @@ struct LocalSupabaseAuth: LocalSupabaseService {
             do throws(AuthRefusal) {
                 return try await answer(request, fields, handler)
             } catch {
-                // Whoever was faster is there now, so the call is answered like any about a known account.
+                // Whoever was faster is there now, so most calls are answered like any about a known account.
                 guard error.isRace else { throw error }
                 return try await answer(request, fields, handler)
             }
