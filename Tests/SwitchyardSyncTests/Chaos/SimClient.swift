@@ -8,7 +8,7 @@ final class SimClient {
     private let makeStore: () throws -> any SyncStore
     private let names: BatchNames
     private var store: FlakyStore
-    private let policy: CachePolicy
+    let policy: CachePolicy
     private(set) var machine: SyncMachine
     private(set) var user: String? = "alice"
     private(set) var isNetworkEnabled = true
