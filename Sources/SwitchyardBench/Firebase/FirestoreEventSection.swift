@@ -3,6 +3,7 @@
     import Switchyard
     import SwitchyardBytes
     import SwitchyardFirebase
+    import SwitchyardTestSupport
     import SwitchyardWire
 
     /// The time from the start of another client's write to the event of a live query, compared with a bare reader of the same
@@ -85,34 +86,10 @@
             get.usesFreshConnection = true
             get.idleLimit = nil
             get.decompresses = false
-            var text = ""
-            var newest: Int?
+            var numbers = BareNumberReader()
             for try await bytes in try await transport.stream(get).body {
-                // A piece may end anywhere, also inside of a number or of a mark: what is not complete waits for the next.
-                text += String(decoding: bytes, as: UTF8.self)
-                while let (mark, end) = Self.next(in: text) {
-                    if mark.isSnapshot {
-                        // Earlier events become the current state only with a snapshot for all targets.
-                        if let newest { arrivals.note(newest) }
-                    } else if let number = mark.number {
-                        newest = number
-                    }
-                    text.removeSubrange(..<end)
-                }
-                text.removeSubrange(
-                    ..<(text.index(text.endIndex, offsetBy: -64, limitedBy: text.startIndex) ?? text.startIndex))
+                if let number = numbers.take(bytes) { arrivals.note(number) }
             }
-        }
-
-        /// The first complete number or snapshot in the text, and its end.
-        private static func next(in text: String) -> (mark: (isSnapshot: Bool, number: Int?), end: String.Index)? {
-            let value = text.range(of: "\"integerValue\":\"")
-            let snapshot = text.range(of: "{\"targetChange\":{\"resumeToken\"")
-            if let snapshot, value.map({ snapshot.lowerBound < $0.lowerBound }) ?? true {
-                return ((true, nil), snapshot.upperBound)
-            }
-            guard let value, let quote = text[value.upperBound...].firstIndex(of: "\"") else { return nil }
-            return ((false, Int(text[value.upperBound..<quote])), quote)
         }
     }
 #endif
