@@ -37,7 +37,7 @@ extension SyncMachine {
             if !rest.contains(where: hasServerListeners), listening[target] != nil {
                 stopWatching(target)
                 // What the stream was about to show.
-                raise([:])
+                raise([:], toldUpTo: local.globals.lastSnapshotVersion)
             }
             return
         }
@@ -130,7 +130,7 @@ extension SyncMachine {
             let whole = try local.run(query, usesConfirmed: false)
             guard var open = views.removeValue(forKey: query) else { continue }
             var draft = open.view.beginDraft()
-            open.view.draft(whole.documents, in: &draft, isWatched: listening[open.target] != nil)
+            open.view.draft(whole.documents, in: &draft)
             let outcome = open.view.apply(draft)
             views[query] = open
             trackLimbo(outcome, of: open.target)
@@ -144,15 +144,19 @@ extension SyncMachine {
     ) -> ViewSnapshot? {
         guard var open = views.removeValue(forKey: query) else { return nil }
         var changes = changes
+        // Where no stream is going to show what is acknowledged, it is shown with the timer.
         let isWatched = listening[open.target] != nil
-        let overdue = open.view.overdue(at: event?.version ?? version, isWatched: isWatched)
+        let overdue =
+            isWatched
+            ? (event?.version ?? version).map { open.view.overdue(at: $0) } ?? [:]
+            : version == nil ? [:] : open.view.awaited
         changes.merge(overdue) { new, _ in new }
         var draft = open.view.beginDraft()
-        open.view.draft(changes, in: &draft, overdue: Set(overdue.keys), isWatched: isWatched)
+        open.view.draft(changes, in: &draft, overdue: Set(overdue.keys))
         if draft.needsRefill {
             do throws(StorageError) {
                 let whole = try local.run(query, usesConfirmed: false)
-                open.view.draft(whole.documents, in: &draft, isWatched: isWatched)
+                open.view.draft(whole.documents, in: &draft)
             } catch {
                 short.append(query)
             }
@@ -160,11 +164,12 @@ extension SyncMachine {
         let outcome = open.view.apply(
             draft, event?.targetChanges[open.target], awaitsRequery: event?.mismatches[open.target] != nil)
         let target = open.target
-        if !hasOverdueTimer,
-            !open.view.overdue(at: local.globals.lastSnapshotVersion, isWatched: isWatched).isEmpty
-        {
+        let isLate =
+            isWatched
+            ? !open.view.overdue(at: local.globals.lastSnapshotVersion).isEmpty : !open.view.awaited.isEmpty
+        if isLate, !hasOverdueTimer {
             hasOverdueTimer = true
-            emit(.schedule(.overdue, .seconds(2)))
+            emit(.schedule(.overdue, isWatched ? .seconds(2) : .seconds(0)))
         }
         views[query] = open
         trackLimbo(outcome, of: target)

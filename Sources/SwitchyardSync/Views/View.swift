@@ -15,7 +15,7 @@ struct View {
     private(set) var isSynced = false
     private(set) var hasCachedResults = false
     /// Acknowledged documents whose pending state the view still shows, until the stream shows the write.
-    private var awaited: [StoragePath: DocumentSnapshot] = [:]
+    private(set) var awaited: [StoragePath: DocumentSnapshot] = [:]
 
     init(_ query: LiveQuery, confirmed: Set<StoragePath>) {
         evaluator = LiveEvaluator(query)
@@ -34,11 +34,8 @@ struct View {
     }
 
     /// Applies `changes` to a draft.
-    ///
-    /// - Parameter isWatched: Whether the stream is going to show acknowledged writes.
     func draft(
-        _ changes: LocalStore.Documents, in draft: inout ViewDraft, overdue: Set<StoragePath> = [],
-        isWatched: Bool = true
+        _ changes: LocalStore.Documents, in draft: inout ViewDraft, overdue: Set<StoragePath> = []
     ) {
         draft.needsRefill = false
         let limit = evaluator.limit
@@ -59,7 +56,7 @@ struct View {
             switch (old, new) {
             case (let old?, let new?):
                 // Acknowledged: the stream is about to show it, which saves one step.
-                if isWatched, old.metadata.localState == .pending, new.metadata.localState == .committed,
+                if old.metadata.localState == .pending, new.metadata.localState == .committed,
                     !overdue.contains(path)
                 {
                     draft.awaited[path] = new
@@ -127,10 +124,9 @@ struct View {
     }
 
     /// Acknowledged documents that a snapshot of `version` should have shown. On the server they have changed since, or are
-    /// not in this result; from now on they are treated like any other document. If no stream is going to show them, all.
-    func overdue(at version: Timestamp?, isWatched: Bool) -> LocalStore.Documents {
-        guard isWatched else { return awaited }
-        guard let version, isCurrent, !awaited.isEmpty else { return [:] }
+    /// not in this result; from now on they are treated like any other document.
+    func overdue(at version: Timestamp) -> LocalStore.Documents {
+        guard isCurrent, !awaited.isEmpty else { return [:] }
         return awaited.filter { $0.value.updateTime ?? .never <= version }
     }
 

@@ -254,7 +254,8 @@ final class Simulation {
                 }
                 client.deliverAnswer()
                 while client.hasReads { try client.deliverRead(0, from: server) }
-                for timer in [SyncTimer.watchBackoff, .writerBackoff, .recovery] where client.timers.contains(timer) {
+                for timer in [SyncTimer.watchBackoff, .writerBackoff, .recovery, .overdue]
+                where client.timers.contains(timer) {
                     isQuiet = false
                     client.fire(timer)
                 }

@@ -9,6 +9,7 @@ import Testing
 
     private func commit(_ bench: TestBench, at microseconds: Int64) {
         bench.feed(.committed(CommitResult(commitTime: Timestamp(microseconds: microseconds))))
+        bench.feed(.timer(.overdue))
     }
 
     private func write(_ bench: TestBench, _ value: DocumentValue) throws {
@@ -34,6 +35,7 @@ import Testing
         bench.feed(.write(1, [try .set("rooms/a", ["at": .serverTime])], at: Timestamp(microseconds: 5)))
         let time = Timestamp(microseconds: 2000)
         bench.feed(.committed(CommitResult(commitTime: time, transformResults: [[.timestamp(time)]])))
+        bench.feed(.timer(.overdue))
         let last = try #require(bench.snapshots.last)
         #expect(!last.hasPendingWrites)
         #expect(last.documents.first?["at"] == .timestamp(time))
