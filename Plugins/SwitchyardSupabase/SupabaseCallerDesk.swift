@@ -6,7 +6,7 @@ import SwitchyardWire
 struct SupabaseCallerDesk: CallerDesk {
     let verifier: any TokenVerifier
     private let surroundings: SupabaseSurroundings
-    private let tables: SupabaseTables
+    private let tables: TableMappings
     private let gate: SchemaGate
     private let engines = SharedEngines()
     private let lines: SupabaseCallerLines?
@@ -17,7 +17,7 @@ struct SupabaseCallerDesk: CallerDesk {
         self.surroundings = surroundings
         lines = SupabaseCallerLines(surroundings)
         verifier = SupabaseTokenVerifier(surroundings)
-        tables = try SupabaseTables(configuration.tables, usesDocuments: configuration.usesDocumentTable)
+        tables = try TableMappings(configuration.tables, usesDocuments: configuration.usesDocumentTable)
         gate = SchemaGate(needed: tables.isEmpty ? 1 : 3)
     }
 

@@ -111,7 +111,7 @@ public struct SupabaseModule: InfrastructureModule {
         guard configuration.checkInterval >= .milliseconds(10) else {
             throw problem("checkInterval must be at least ten milliseconds")
         }
-        _ = try SupabaseTables(configuration.tables, usesDocuments: configuration.usesDocumentTable)
+        _ = try TableMappings(configuration.tables, usesDocuments: configuration.usesDocumentTable)
         guard configuration.cacheBytes > 0 else { throw problem("cacheBytes must be above zero") }
     }
 

@@ -6,7 +6,7 @@ import SwitchyardWire
 /// Documents in Postgres for the offline engine. Every operation calls one function of the database, which runs atomically.
 struct SupabaseDriver: SyncDriver {
     private(set) var service: PostgRESTService
-    let tables: SupabaseTables
+    let tables: TableMappings
     /// Announces when to check for changes without waiting for the interval.
     private(set) var hints: ChangeHints
     let pace: SupabaseWatch.Pace
@@ -24,7 +24,7 @@ struct SupabaseDriver: SyncDriver {
     ///   - lines: For drivers without an engine: announces changes by others to the engine of their streams.
     ///   - observer: Notified of what the project lacks, and if the realtime service stops announcing changes.
     init(
-        service: PostgRESTService, tables: SupabaseTables = .none, realtime: RealtimeSocket? = nil,
+        service: PostgRESTService, tables: TableMappings = .none, realtime: RealtimeSocket? = nil,
         share: RealtimeShare? = nil, lines: SupabaseCallerLines? = nil, pace: SupabaseWatch.Pace = SupabaseWatch.Pace(),
         clock: any Clock<Duration> = ContinuousClock(), observer: any InfrastructureObserver = SilentObserver()
     ) {
@@ -56,7 +56,7 @@ struct SupabaseDriver: SyncDriver {
 
     func documents(_ paths: [StoragePath]) async throws(StorageError) -> FetchedDocuments {
         var documents: [JSON] = []
-        var rows: [SupabaseTables.Place: [JSON]] = [:]
+        var rows: [TableMappings.Place: [JSON]] = [:]
         for path in Set(paths) {
             if let place = try tables.place(of: path.collection) {
                 rows[place, default: []].append(.string(path.id))
@@ -201,7 +201,7 @@ struct SupabaseDriver: SyncDriver {
         var function = "switchyard_commit"
         var entries: [JSON] = []
         for write in writes {
-            let found: SupabaseTables.Place?
+            let found: TableMappings.Place?
             // Later attempts would not find a place for it either.
             do throws(StorageError) { found = try tables.place(of: write.path.collection) } catch {
                 throw error.asRefusal()

@@ -9,6 +9,8 @@ import SwitchyardSync
 public final class SupabaseStorageAdapter: StorageLayer {
     /// The project's own functions, called for the signed-in user.
     public let functions: SupabaseFunctions
+    /// The project's tables as they are.
+    public let tables: SupabaseTables
     private let documents: SyncedStorageClient
     public var base: any StorageClient { documents }
 
@@ -16,17 +18,25 @@ public final class SupabaseStorageAdapter: StorageLayer {
         let configuration = surroundings.configuration
         let context = surroundings.context
         functions = SupabaseFunctions(surroundings)
-        let tables = try SupabaseTables(configuration.tables, usesDocuments: configuration.usesDocumentTable)
+        tables = SupabaseTables(
+            PostgRESTService(
+                project: surroundings.project, tokens: surroundings.tokens, transport: surroundings.transport,
+                clock: context.clock, now: context.now))
+        let mappings = try TableMappings(configuration.tables, usesDocuments: configuration.usesDocumentTable)
         let service = PostgRESTService(
             project: surroundings.project, tokens: surroundings.tokens, transport: surroundings.transport,
-            clock: context.clock, gate: SchemaGate(needed: tables.isEmpty ? 1 : 3), now: context.now)
+            clock: context.clock, gate: SchemaGate(needed: mappings.isEmpty ? 1 : 3), now: context.now)
         let share = configuration.realtime.mode == .off ? nil : surroundings.session.realtime(for: .documents)
         documents = try await SyncedStorageClient(
             driver: SupabaseDriver(
-                service: service, tables: tables, realtime: share?.socket, share: share,
+                service: service, tables: mappings, realtime: share?.socket, share: share,
                 pace: SupabaseWatch.Pace(alone: configuration.checkInterval), clock: context.clock,
                 observer: context.observer),
             folder: configuration.keepsDocuments ? try surroundings.folder("documents") : nil,
             cacheBytes: configuration.cacheBytes, context: context)
+    }
+
+    public func unwrapped<Client>(as type: Client.Type) -> Client? {
+        self as? Client ?? tables as? Client ?? base.unwrapped(as: type)
     }
 }

@@ -17,7 +17,7 @@ struct RevokedRightsTests {
         alone: .milliseconds(20), hinted: .milliseconds(20), count: .milliseconds(60))
 
     private static func client(
-        _ person: String, _ supabase: LocalSupabase, tables: SupabaseTables = .none
+        _ person: String, _ supabase: LocalSupabase, tables: TableMappings = .none
     ) throws -> SyncedStorageClient {
         let tokens = SupabaseTokens(key: Secret(supabase.accessToken(for: person)), auth: nil)
         return SyncedStorageClient(
@@ -139,7 +139,7 @@ struct RevokedRightsTests {
                     insert into public.members values ('red', 'ann'), ('red', 'ben');
                     """)
             connection.close()
-            let tables = try SupabaseTables(
+            let tables = try TableMappings(
                 [SupabaseTableMapping(collection: "teams/{team}/notes", table: "team_notes", columns: ["body"])])
             let ann = try Self.client("ann", supabase, tables: tables)
             let ben = try Self.client("ben", supabase, tables: tables)

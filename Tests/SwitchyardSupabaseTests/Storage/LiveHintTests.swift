@@ -26,7 +26,7 @@ struct LiveHintTests {
         let client: SyncedStorageClient
         let writer: SyncedStorageClient
 
-        init(_ pace: SupabaseWatch.Pace, tables: SupabaseTables = .none) async throws {
+        init(_ pace: SupabaseWatch.Pace, tables: TableMappings = .none) async throws {
             site = try await SupabaseSite.shared.value
             if !tables.isEmpty { _ = try await TableHarness.site.value }
             stub = try RealtimeStub()
@@ -215,7 +215,7 @@ struct LiveHintTests {
     }
 
     @Test func `Rows that leave a filter, and rows that go, leave the result`() async throws {
-        for tables in [SupabaseTables.none, try TableHarness.tables()] {
+        for tables in [TableMappings.none, try TableHarness.tables()] {
             let bed = try await Bed(Self.never, tables: tables)
             let items: CollectionPath =
                 tables.isEmpty ? collection() : CollectionPath(unchecked: "conformance/\(RandomID.make())/items")

@@ -30,7 +30,7 @@ struct LostAnswerTests {
     }
 
     private func withClients(
-        _ count: Int, tables: SupabaseTables = .none, losing: Loss? = nil,
+        _ count: Int, tables: TableMappings = .none, losing: Loss? = nil,
         _ body: ([SyncedStorageClient], SupabaseSite) async throws -> Void
     ) async throws {
         let site = try await SupabaseSite()

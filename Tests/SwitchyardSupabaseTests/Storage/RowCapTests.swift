@@ -39,7 +39,7 @@ struct RowCapTests {
     @Test(arguments: [false, true])
     func `Neither a query nor a live one is cut, in either layout`(inTable: Bool) async throws {
         try await withSite { site in
-            let tables = inTable ? try TableHarness.tables() : try SupabaseTables([])
+            let tables = inTable ? try TableHarness.tables() : try TableMappings([])
             let client = SyncedStorageClient(
                 driver: SupabaseDriver(
                     service: try site.service(), tables: tables, pace: SupabaseWatch.Pace(alone: .milliseconds(25))))

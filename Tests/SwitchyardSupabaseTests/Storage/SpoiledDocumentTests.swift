@@ -101,7 +101,7 @@ struct SpoiledDocumentTests {
         let mapping = SupabaseTableMapping(collection: "prices", table: "prices", columns: ["price", "info"])
         let client = SyncedStorageClient(
             driver: SupabaseDriver(
-                service: try site.service(), tables: try SupabaseTables([mapping]),
+                service: try site.service(), tables: try TableMappings([mapping]),
                 pace: SupabaseWatch.Pace(alone: .milliseconds(20))))
         let found = try await client.documents(Query(in: "prices"), from: .server).documents
         #expect(found.map { $0["price"] } == [1.25, .double(.infinity), .double(.nan), nil])

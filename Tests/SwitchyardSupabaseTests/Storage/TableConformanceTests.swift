@@ -28,12 +28,12 @@ struct TableHarness: StorageHarness {
         return mapping
     }()
 
-    static func tables() throws(InfrastructureError) -> SupabaseTables {
-        try SupabaseTables([mapping], usesDocuments: false)
+    static func tables() throws(InfrastructureError) -> TableMappings {
+        try TableMappings([mapping], usesDocuments: false)
     }
 
     /// Beside the document table.
-    static func mixedTables() throws(InfrastructureError) -> SupabaseTables { try SupabaseTables([mapping]) }
+    static func mixedTables() throws(InfrastructureError) -> TableMappings { try TableMappings([mapping]) }
 
     static let features = StorageFeatures((try? tables())?.capabilities ?? StorageCapabilities())
 

@@ -49,7 +49,7 @@ struct TableMappingTests {
     ) async throws {
         let site = try await SupabaseSite()
         try await site.postgres.query(Self.sql)
-        let tables = try SupabaseTables([Self.todos, Self.lists, Self.things])
+        let tables = try TableMappings([Self.todos, Self.lists, Self.things])
         let clients = try ["ann", "ben"].map { user in
             SyncedStorageClient(
                 driver: SupabaseDriver(
@@ -215,7 +215,7 @@ struct TableMappingTests {
     ])
     func `A mapping that cannot be is a mistake in the configuration`(_ collection: String) {
         let failure = #expect(throws: InfrastructureError.self) {
-            _ = try SupabaseTables([SupabaseTableMapping(collection: collection, table: "t", columns: ["a"])])
+            _ = try TableMappings([SupabaseTableMapping(collection: collection, table: "t", columns: ["a"])])
         }
         #expect(failure?.code == .invalidConfiguration)
         #expect(failure?.message.contains("“t”") == true)

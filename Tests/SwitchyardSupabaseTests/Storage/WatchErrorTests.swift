@@ -10,7 +10,7 @@ import Testing
     private static func client(_ site: SupabaseSite, _ mapping: SupabaseTableMapping) throws -> SyncedStorageClient {
         SyncedStorageClient(
             driver: SupabaseDriver(
-                service: try site.service(), tables: try SupabaseTables([mapping]),
+                service: try site.service(), tables: try TableMappings([mapping]),
                 pace: SupabaseWatch.Pace(alone: .milliseconds(20))))
     }
 

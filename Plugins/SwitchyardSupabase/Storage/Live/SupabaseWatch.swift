@@ -67,7 +67,7 @@ final class SupabaseWatch: WatchConnection {
     private let function: String
 
     init(
-        _ service: PostgRESTService, _ tables: SupabaseTables, _ hints: ChangeHints, reader: CallOwner,
+        _ service: PostgRESTService, _ tables: TableMappings, _ hints: ChangeHints, reader: CallOwner,
         pace: Pace, clock: any Clock<Duration>, observer: any InfrastructureObserver = SilentObserver()
     ) {
         self.observer = observer

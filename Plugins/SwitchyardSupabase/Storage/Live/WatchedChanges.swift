@@ -7,7 +7,7 @@ struct WatchedChanges {
     fileprivate struct Target {
         let watched: TargetRequest
         /// The location in a table of the project; `nil` for the document table.
-        let place: SupabaseTables.Place?
+        let place: TableMappings.Place?
         /// Distinguishes this target from an earlier one with the same ID.
         let generation: Int
         var token: String?
@@ -22,7 +22,7 @@ struct WatchedChanges {
         var nameless: Set<String> = []
     }
 
-    private let tables: SupabaseTables
+    private let tables: TableMappings
     /// The user whose rights the answers reflect. Others see other documents, so their state cannot be resumed.
     private let reader: AuthUser.ID
     private var targets: [Int: Target] = [:]
@@ -30,7 +30,7 @@ struct WatchedChanges {
     private var lastReadTime = Timestamp.never
 
     /// - Parameter reader: Empty for requests with only a key.
-    init(_ tables: SupabaseTables = .none, reader: AuthUser.ID = "") {
+    init(_ tables: TableMappings = .none, reader: AuthUser.ID = "") {
         self.tables = tables
         self.reader = reader
     }
@@ -63,7 +63,7 @@ struct WatchedChanges {
     mutating func take(_ request: WatchRequest) -> [WatchEvent] {
         switch request {
         case .add(let watched):
-            let place: SupabaseTables.Place?
+            let place: TableMappings.Place?
             do throws(StorageError) {
                 place = try tables.place(of: watched.target)
             } catch {

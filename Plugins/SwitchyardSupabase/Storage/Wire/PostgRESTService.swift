@@ -56,16 +56,24 @@ struct PostgRESTService: Sendable {
         _ function: String, _ arguments: JSONObject, isIdempotent: Bool, isForQueue: Bool = false,
         for batch: OutgoingBatch? = nil, as reader: CallOwner? = nil
     ) async throws(StorageError) -> JSON {
-        try await Patience(clock: clock).outlasting({ (error: StorageError) -> Duration? in
-            guard isPatient, isIdempotent else { return nil }
-            if let failure = error.underlying as? PostgRESTFailure {
-                return failure.isPassing ? failure.retryAfter ?? .zero : nil
-            }
-            return (error.underlying as? TransportError)?.isLostConnection == true ? .zero : nil
-        }) { () throws(StorageError) in
+        try await outlasting(isIdempotent) { () throws(StorageError) in
             try await callOnce(
                 function, arguments, isIdempotent: isIdempotent, isForQueue: isForQueue, for: batch, as: reader)
         }
+    }
+
+    /// Repeats a call that may be repeated while the database is away, if this service is patient.
+    private func outlasting<Answer>(
+        _ mayRepeat: Bool, _ call: () async throws(StorageError) -> Answer
+    ) async throws(StorageError) -> Answer {
+        try await Patience(clock: clock).outlasting(
+            { (error: StorageError) -> Duration? in
+                guard isPatient, mayRepeat else { return nil }
+                if let failure = error.underlying as? PostgRESTFailure {
+                    return failure.isPassing ? failure.retryAfter ?? .zero : nil
+                }
+                return (error.underlying as? TransportError)?.isLostConnection == true ? .zero : nil
+            }, call)
     }
 
     private func callOnce(
@@ -127,23 +135,35 @@ struct PostgRESTService: Sendable {
         _ function: String, _ arguments: JSONObject, isIdempotent: Bool, in schema: String? = nil,
         for batch: OutgoingBatch? = nil, as reader: CallOwner? = nil
     ) async throws(StorageError) -> [UInt8] {
+        var request = HTTPRequest(
+            .post, "\(project.rest)/rpc/\(function)", body: JSON.object(arguments).bytes(), isIdempotent: isIdempotent)
+        request.headers = ["Content-Type": "application/json"]
+        request.headers["Content-Profile"] = schema
+        return try await authorized(request, for: batch, as: reader).body
+    }
+
+    /// Sends a request of one's own. One that may be repeated outlasts a short absence of the database if the service is patient.
+    func send(_ request: HTTPRequest) async throws(StorageError) -> HTTPResponse {
+        try await outlasting(request.isIdempotent) { () throws(StorageError) in try await authorized(request) }
+    }
+
+    /// Sends with the current tokens, and with new ones if those are refused.
+    private func authorized(
+        _ request: HTTPRequest, for batch: OutgoingBatch? = nil, as reader: CallOwner? = nil
+    ) async throws(StorageError) -> HTTPResponse {
         var refused: SupabaseTokens.Proof?
         var last: SupabaseTokens.Proof?
         var isRenewed = false
         var pauses = Self.pausesForClock[...]
         while true {
-            var request = HTTPRequest(
-                .post, "\(project.rest)/rpc/\(function)", body: JSON.object(arguments).bytes(),
-                isIdempotent: isIdempotent)
+            var request = request
             let proof = try await proof(for: batch, as: reader, replacing: refused, after: last)
             (refused, last) = (nil, proof)
-            request.headers = ["Content-Type": "application/json"]
-            request.headers["Content-Profile"] = schema
             proof.sign(&request.headers)
             request.maximumBodySize = Self.maximumAnswer
             request.idleLimit = Self.idleLimit
-            let response = try await send(request)
-            if response.isSuccess { return response.body }
+            let response = try await exchange(request)
+            if response.isSuccess { return response }
             var failure = PostgRESTFailure(status: response.status, body: response.body)
             failure.retryAfter = response.headers["Retry-After"].flatMap { RetryAfter.delay($0, now: now().seconds) }
             failure.clockRemark = DeviceClock.remark(response.headers, now: now())
@@ -214,7 +234,7 @@ struct PostgRESTService: Sendable {
         }
     }
 
-    private func send(_ request: HTTPRequest) async throws(StorageError) -> HTTPResponse {
+    private func exchange(_ request: HTTPRequest) async throws(StorageError) -> HTTPResponse {
         do throws(TransportError) {
             return try await transport.send(request, within: Self.deadline, clock: clock)
         } catch {

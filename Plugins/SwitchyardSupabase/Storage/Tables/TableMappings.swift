@@ -3,7 +3,7 @@ import SwitchyardBytes
 import SwitchyardSync
 
 /// Maps collections to tables of the project; all others are in the document table, if that is used.
-struct SupabaseTables: Sendable {
+struct TableMappings: Sendable {
     /// A collection in a table, or all collections of a table.
     struct Place: Hashable, Sendable {
         let table: MappedTable
@@ -22,7 +22,7 @@ struct SupabaseTables: Sendable {
     /// Whether collections without a table exist.
     let usesDocuments: Bool
 
-    static let none = SupabaseTables()
+    static let none = TableMappings()
 
     private init() {
         tables = []

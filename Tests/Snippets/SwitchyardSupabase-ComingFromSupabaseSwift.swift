@@ -1,0 +1,4 @@
+struct Todo: Codable {
+    var title: String
+    var done: Bool
+}

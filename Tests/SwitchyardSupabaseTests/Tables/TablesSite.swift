@@ -1,0 +1,72 @@
+import Foundation
+import Switchyard
+import SwitchyardLocalSupabase
+import SwitchyardServerKit
+import SwitchyardTestSupport
+import SwitchyardWire
+
+@testable import SwitchyardSupabase
+
+/// A project as people have it: their own tables and policies, and nothing of this package installed.
+struct TablesSite: Sendable {
+    let supabase: LocalSupabase
+
+    init() async throws {
+        supabase = try await LocalSupabase.onSharedPostgres()
+        try await run(Self.sql)
+    }
+
+    static let shared = Task { try await TablesSite() }
+
+    static let alice = "7d444840-9dc0-11d1-b245-5ffdce74fad2"
+    static let bob = "0b4c9a10-9dc0-11d1-b245-5ffdce74fad2"
+
+    static let sql = """
+        create type public.mood as enum ('calm', 'glad', 'wild');
+        create table public.lists (id uuid primary key default gen_random_uuid(), owner uuid not null, name text not null);
+        create table public.todos (
+          id uuid primary key default gen_random_uuid(), list uuid references public.lists on delete cascade,
+          owner uuid not null default auth.uid(), title text not null, done bool not null default false, due date,
+          at timestamptz default now(), n bigint not null default 0, price numeric(30,12), tags text[] not null default '{}',
+          data jsonb, mood public.mood not null default 'calm');
+        alter table public.lists enable row level security;
+        alter table public.todos enable row level security;
+        create policy own on public.lists for all to authenticated using (owner = auth.uid()) with check (owner = auth.uid());
+        create policy own on public.todos for all to authenticated using (owner = auth.uid()) with check (owner = auth.uid());
+        grant all on public.lists, public.todos to authenticated;
+        create function public.tomorrow(day date) returns date language sql immutable as $$ select day + 1 $$;
+        create function public.open_todos("from" bigint default 0) returns setof public.todos language sql stable
+          as $$ select * from public.todos where not done and n >= "from" $$;
+        """
+
+    func run(_ sql: String) async throws {
+        let connection = try await supabase.database.connect()
+        defer { connection.close() }
+        try await connection.run(script: sql)
+    }
+
+    /// The tables in the name of a user.
+    func tables(_ user: String = alice) async throws -> SupabaseTables {
+        let supabase = supabase
+        let auth = FixedAuthClient(provider: .supabase, user: AuthUser.ID(user)) { _ in supabase.accessToken(for: user)
+        }
+        let module = SupabaseModule(
+            SupabaseConfiguration(url: supabase.server.url, key: Secret(supabase.anonKey)),
+            transport: { CurlTransport() })
+        let storage = try await SupabaseStorageAdapter(module.surroundings(ModuleContext(auth: auth)))
+        return storage.tables
+    }
+}
+
+/// A row of `todos`, with columns as an app has them.
+struct TodoRow: Codable, Equatable, Sendable {
+    enum Mood: String, Codable, Sendable { case calm, glad, wild }
+
+    var id = UUID()
+    var title: String
+    var done = false
+    var due: String?
+    var n: Int64 = 0
+    var tags: [String] = []
+    var mood = Mood.calm
+}
