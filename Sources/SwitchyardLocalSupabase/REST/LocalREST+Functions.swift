@@ -35,12 +35,10 @@ extension LocalREST {
             }
             let function = try choose(name, among: candidates, taking: Set(given.map(\.name)))
             let arguments = Self.arguments(given, of: function)
-            var filters: [RESTFilter] = []
-            for (name, value) in call.others
-            where !known.contains(name) && (RESTOperation.begins(value) || RESTFilter.isGroup(name)) {
-                filters.append(try RESTFilter(name: name, value: value))
+            let conditions = call.others.filter { item in
+                !known.contains(item.name) && (RESTOperation.begins(item.value) || RESTFilter.isGroup(item.name))
             }
-            return try await self.call(function, arguments, filters, call, readOnly: true, check)
+            return try await self.call(function, arguments, conditions, call, readOnly: true, check)
         }
         if let function = candidates.first(where: \.takesBody), candidates.count == 1 {
             return try await self.call(function, text: String(decoding: body, as: UTF8.self), call, check)
@@ -53,21 +51,22 @@ extension LocalREST {
             throw try await error.withNearest(to: name, among: candidates, taking: arguments.keys, call, self)
         }
         return try await self.call(
-            function, arguments, try call.filters(), call, readOnly: function.isStable, check)
+            function, arguments, call.others, call, readOnly: function.isStable, check)
     }
 
     private func call(
-        _ function: RESTFunction, _ arguments: JSONObject, _ filters: [RESTFilter], _ call: RESTCall, readOnly: Bool,
-        _ check: PostgresStatement?
+        _ function: RESTFunction, _ arguments: JSONObject, _ conditions: [(name: String, value: String)],
+        _ call: RESTCall, readOnly: Bool, _ check: PostgresStatement?
     ) async throws(RESTFailure) -> ServerResponse {
-        var statement = RESTStatement(alias: "pgrst_call")
+        var statement = RESTStatement(alias: "pgrst_call", label: function.relation ?? function.name)
+        let query = try await query(call, conditions, of: function.relation ?? function.name, as: statement.alias)
         let parameter = statement.bind(JSON.object(arguments).text())
         let source = function.source(calledWith: arguments, parameter, alias: statement.alias)
         if function.isSet {
             return try await read(
-                source, statement, filters, call, isScalar: !function.isComposite, readOnly: readOnly, after: check)
+                source, statement, query, call, isScalar: !function.isComposite, readOnly: readOnly, after: check)
         }
-        return try await single(function, source, statement.parameters, call, readOnly: readOnly, check)
+        return try await single(function, source, statement, query, call, readOnly: readOnly, check)
     }
 
     /// Calls a function whose only, nameless argument is the body.
@@ -75,29 +74,32 @@ extension LocalREST {
         _ function: RESTFunction, text: String, _ call: RESTCall, _ check: PostgresStatement?
     ) async throws(RESTFailure) -> ServerResponse {
         let name = RESTStatement.quoted(function.schema) + "." + RESTStatement.quoted(function.name)
+        let statement = RESTStatement(
+            alias: "pgrst_call", parameters: [text], label: function.relation ?? function.name)
+        let query = try await query(call, [], of: function.relation ?? function.name, as: statement.alias)
         return try await single(
-            function, "\(name)($1::\(function.arguments[0].type)) as \"pgrst_call\"", [text], call,
+            function, "\(name)($1::\(function.arguments[0].type)) as \"pgrst_call\"", statement, query, call,
             readOnly: function.isStable, check)
     }
 
     private func single(
-        _ function: RESTFunction, _ source: String, _ parameters: [String?], _ call: RESTCall, readOnly: Bool,
-        _ check: PostgresStatement?
+        _ function: RESTFunction, _ source: String, _ statement: RESTStatement, _ query: RESTQuery, _ call: RESTCall,
+        readOnly: Bool, _ check: PostgresStatement?
     ) async throws(RESTFailure) -> ServerResponse {
-        var parameters = parameters
+        var statement = statement
         var value = "to_json(\"pgrst_call\")"
         if let output = function.output {
             // A single named value is an object with one member.
             value = "json_build_object(\(Self.literal(output) ?? "''"), \"pgrst_call\")"
-        } else if function.isComposite, !call.selection.isEverything {
-            var statement = RESTStatement(alias: "pgrst_call", parameters: parameters)
-            let items = try statement.items(call.selection)
-            parameters = statement.parameters
-            value = "(select row_to_json(\"pgrst row\") from (select \(items)) as \"pgrst row\")"
+        } else if function.isComposite, !query.selection.isEverything {
+            let joins = try statement.join(query.joins, cap: maximumRows)
+            let items = try statement.items(query.selection)
+            value =
+                "(select row_to_json(\"pgrst row\") from (select \(items) from (select) as \"pgrst one\"\(joins)) as \"pgrst row\")"
         }
         let results = try await run(
             [
-                PostgresStatement("select \(value)::text from \(source)", parameters, isKept: true),
+                PostgresStatement("select \(value)::text from \(source)", statement.parameters, isKept: true),
                 Self.responseSettings,
             ], call, readOnly: readOnly, after: check)
         var response =

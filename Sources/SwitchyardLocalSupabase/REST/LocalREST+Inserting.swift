@@ -5,22 +5,22 @@ import SwitchyardWire
 /// Inserting rows.
 extension LocalREST {
     func insert(
-        into table: RESTTable, _ statement: RESTStatement, _ call: RESTCall
+        into table: RESTTable, _ statement: RESTStatement, _ query: RESTQuery, _ call: RESTCall
     ) async throws(RESTFailure) -> ServerResponse {
         let body = try RESTBody(try await Self.json(collect(call.request), call.request), call.columns)
         try body.check(against: table)
         for column in call.conflictColumns where table.types[column] == nil { throw .unknownColumn(column, table) }
-        return try await insert(body, call.preferences.resolution, into: table, statement, call, success: 201)
+        return try await insert(body, call.preferences.resolution, into: table, statement, query, call, success: 201)
     }
 
     /// Writes one complete row at the place that the query names.
     func put(
-        into table: RESTTable, _ statement: RESTStatement, _ call: RESTCall
+        into table: RESTTable, _ statement: RESTStatement, _ query: RESTQuery, _ call: RESTCall
     ) async throws(RESTFailure) -> ServerResponse {
         let body = try RESTBody(try await collect(call.request), call.columns)
         try body.check(against: table)
         var named: [String: String] = [:]
-        for filter in try call.filters() {
+        for filter in query.filters {
             guard case .comparison(let column, .compare("=", let value)) = filter, column.steps.isEmpty else {
                 throw RESTFailure(
                     405, "PGRST105", "Filters must include all and only primary key columns with 'eq' operators")
@@ -39,7 +39,7 @@ extension LocalREST {
         else {
             throw RESTFailure(400, "PGRST115", "Payload values do not match URL in primary key column(s)")
         }
-        return try await insert(body, .mergeDuplicates, into: table, statement, call, success: 201)
+        return try await insert(body, .mergeDuplicates, into: table, statement, query, call, success: 201)
     }
 
     /// A body as JSON, converted from any supported format.
@@ -68,17 +68,19 @@ extension LocalREST {
 
     private func insert(
         _ body: RESTBody, _ resolution: RESTPreferences.Resolution?, into table: RESTTable, _ statement: RESTStatement,
-        _ call: RESTCall, success: Int
+        _ query: RESTQuery, _ call: RESTCall, success: Int
     ) async throws(RESTFailure) -> ServerResponse {
         var statement = statement
         let name = RESTStatement.quoted(statement.alias)
         let wantsKey = call.preferences.returning == .headersOnly && !table.key.isEmpty
         let returned =
             wantsKey
-            ? table.key.map { "\(name).\(RESTStatement.quoted($0))" }.joined(separator: ", ") : returned(name, call)
+            ? table.key.map { "\(name).\(RESTStatement.quoted($0))" }.joined(separator: ", ")
+            : returned(name, query, call)
         guard !body.rows.isEmpty else {
             return try await write(
-                "select \(returned) from \(table.quoted) as \(name) where false", statement, call, success: success)
+                "select \(returned) from \(table.quoted) as \(name) where false", statement, query, call,
+                success: success)
         }
         var sql = "insert into \(table.quoted) as \(name) "
         if body.columns.isEmpty {
@@ -101,7 +103,7 @@ extension LocalREST {
             }
         }
         return try await write(
-            sql + " returning \(returned)", statement, call, success: success, key: wantsKey ? table.key : nil,
+            sql + " returning \(returned)", statement, query, call, success: success, key: wantsKey ? table.key : nil,
             countsInserted: resolution == .mergeDuplicates && !body.columns.isEmpty)
     }
 

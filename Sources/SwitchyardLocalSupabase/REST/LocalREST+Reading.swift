@@ -11,14 +11,15 @@ extension LocalREST {
     ///   - isScalar: Whether the rows have one column, which is the result itself.
     ///   - check: A condition that must hold before.
     func read(
-        _ source: String, _ statement: RESTStatement, _ filters: [RESTFilter], _ call: RESTCall, isScalar: Bool = false,
+        _ source: String, _ statement: RESTStatement, _ query: RESTQuery, _ call: RESTCall, isScalar: Bool = false,
         readOnly: Bool = true, after check: PostgresStatement? = nil
     ) async throws(RESTFailure) -> ServerResponse {
         var statement = statement
-        let conditions = try statement.conditions(filters)
+        let source = source + (try statement.join(query.joins, cap: maximumRows))
+        let conditions = try statement.conditions(query.filters)
         let counting = PostgresStatement("select count(*) from \(source) where \(conditions)", statement.parameters)
         let alias = RESTStatement.quoted(statement.alias)
-        let items = isScalar ? "\(alias) as \(alias)" : try statement.items(call.selection)
+        let items = isScalar ? "\(alias) as \(alias)" : try statement.items(query.selection)
         let limit = min(call.limit ?? .max, maximumRows)
         let inner =
             "select \(items) from \(source) where \(conditions)\(try statement.order(call.order)) limit \(limit) offset \(call.offset)"

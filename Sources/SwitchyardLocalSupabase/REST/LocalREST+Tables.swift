@@ -8,14 +8,15 @@ extension LocalREST {
     func callTable(_ call: RESTCall) async throws(RESTFailure) -> ServerResponse {
         let table = try await table(call.request.parameters["table"] ?? "", call)
         let statement = RESTStatement(alias: table.name, columns: table.readable)
+        let query = try await query(call, call.others, of: table.name, as: statement.alias)
         switch call.request.method {
-        case .post: return try await insert(into: table, statement, call)
-        case .put: return try await put(into: table, statement, call)
-        case .patch: return try await update(table, statement, call)
-        case .delete: return try await delete(from: table, statement, call)
+        case .post: return try await insert(into: table, statement, query, call)
+        case .put: return try await put(into: table, statement, query, call)
+        case .patch: return try await update(table, statement, query, call)
+        case .delete: return try await delete(from: table, statement, query, call)
         default:
             let source = "\(table.quoted) as \(RESTStatement.quoted(statement.alias))"
-            return try await read(source, statement, try call.filters(), call)
+            return try await read(source, statement, query, call)
         }
     }
 
@@ -36,7 +37,7 @@ extension LocalREST {
     // MARK: Updating and deleting
 
     private func update(
-        _ table: RESTTable, _ statement: RESTStatement, _ call: RESTCall
+        _ table: RESTTable, _ statement: RESTStatement, _ query: RESTQuery, _ call: RESTCall
     ) async throws(RESTFailure) -> ServerResponse {
         var statement = statement
         let body = try RESTBody(try await collect(call.request), call.columns)
@@ -44,36 +45,35 @@ extension LocalREST {
             throw RESTFailure(400, "PGRST102", "The body of an update is one object")
         }
         try body.check(against: table)
-        let filters = try call.filters()
-        try requireConditions(filters, "UPDATE")
+        try requireConditions(query.filters, "UPDATE")
         let name = RESTStatement.quoted(statement.alias)
         guard !body.columns.isEmpty else {
             // Nothing to set, so no rows are changed.
             return try await write(
-                "select \(name).* from \(table.quoted) as \(name) where false", statement, call, success: 204)
+                "select \(returned(name, query, call)) from \(table.quoted) as \(name) where false", statement, query,
+                call, success: 204)
         }
         let parameter = statement.bind(body.text)
         let changes = body.columns.map { "\(RESTStatement.quoted($0)) = \"request body\".\(RESTStatement.quoted($0))" }
         let sql = """
             update \(table.quoted) as \(name) set \(changes.joined(separator: ", "))
             from json_populate_recordset(null::\(table.quoted), \(parameter)::json) as "request body"
-            where \(try statement.conditions(filters)) returning \(returned(name, call))
+            where \(try statement.conditions(query.filters)) returning \(returned(name, query, call))
             """
-        return try await write(sql, statement, call, success: 204, rangeStart: 0)
+        return try await write(sql, statement, query, call, success: 204, rangeStart: 0)
     }
 
     private func delete(
-        from table: RESTTable, _ statement: RESTStatement, _ call: RESTCall
+        from table: RESTTable, _ statement: RESTStatement, _ query: RESTQuery, _ call: RESTCall
     ) async throws(RESTFailure) -> ServerResponse {
         var statement = statement
-        let filters = try call.filters()
-        try requireConditions(filters, "DELETE")
+        try requireConditions(query.filters, "DELETE")
         let name = RESTStatement.quoted(statement.alias)
         let sql = """
-            delete from \(table.quoted) as \(name) where \(try statement.conditions(filters))
-            returning \(returned(name, call))
+            delete from \(table.quoted) as \(name) where \(try statement.conditions(query.filters))
+            returning \(returned(name, query, call))
             """
-        return try await write(sql, statement, call, success: 204)
+        return try await write(sql, statement, query, call, success: 204)
     }
 
     /// As with the vendor, requires conditions, so that a whole table is not changed by accident.
@@ -83,12 +83,18 @@ extension LocalREST {
     }
 
     /// The columns that a write returns. Without an answer, no column is named, since that requires the permission to read it.
-    func returned(_ name: String, _ call: RESTCall) -> String {
+    func returned(_ name: String, _ query: RESTQuery, _ call: RESTCall) -> String {
         guard call.preferences.returning == .representation else { return "1 as \"written\"" }
-        // Only the requested columns, so that an unreadable column that is not requested causes no error.
-        let wanted = call.selection.items.map { $0?.column.name } + call.order.map { $0.column.name }
-        guard !wanted.contains(nil) else { return "\(name).*" }
+        // Only the columns that are requested or lead to related rows, so that an unreadable column that is not requested
+        // causes no error.
+        let needed = query.joins.map(\.relationship.needed)
+        let wanted =
+            query.selection.items.map { $0?.column.name }
+            + call.order.filter { $0.relation == nil }.map { $0.column.name }
+            + needed.flatMap { $0 ?? [] }
+        guard !wanted.contains(nil), !needed.contains(nil) else { return "\(name).*" }
         let names = wanted.compactMap { $0 }.reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
+        guard !names.isEmpty else { return "1 as \"written\"" }
         return names.map { "\(name).\(RESTStatement.quoted($0))" }.joined(separator: ", ")
     }
 
@@ -100,8 +106,8 @@ extension LocalREST {
     ///   - success: The status if no rows are requested.
     ///   - rangeStart: The start of an update's range; other writes have none.
     func write(
-        _ sql: String, _ statement: RESTStatement, _ call: RESTCall, success: Int, rangeStart: Int? = nil,
-        key: [String]? = nil, countsInserted: Bool = false
+        _ sql: String, _ statement: RESTStatement, _ query: RESTQuery, _ call: RESTCall, success: Int,
+        rangeStart: Int? = nil, key: [String]? = nil, countsInserted: Bool = false
     ) async throws(RESTFailure) -> ServerResponse {
         var statement = statement
         let isAnswered = call.preferences.returning == .representation
@@ -113,8 +119,9 @@ extension LocalREST {
         let alias = RESTStatement.quoted(statement.alias)
         var inner = "select 1 from written"
         if isAnswered {
+            let joins = try statement.join(query.joins, cap: nil)
             inner =
-                "select \(try statement.items(call.selection)) from written as \(alias)\(try statement.order(call.order))"
+                "select \(try statement.items(query.selection)) from written as \(alias)\(joins)\(try statement.order(call.order))"
         } else if key != nil {
             inner = "select * from written"
         }

@@ -42,6 +42,7 @@ struct RESTCall: Sendable {
         }
         preferences = try RESTPreferences(request.headers.values(for: "Prefer"))
         form = try RESTCall.form(request.headers["Accept"] ?? "*/*")
+        var embedded: [(path: [String], name: String, value: String)] = []
         for (name, value) in request.queryItems {
             switch name {
             case "select": selection = try RESTSelection(parsing: value)
@@ -51,18 +52,28 @@ struct RESTCall: Sendable {
             case "columns": columns = try RESTCall.names(value)
             case "apikey": break  // the gateway's
             case "on_conflict": conflictColumns = try RESTCall.names(value)
-            default: others.append((name, value))
+            default:
+                if name.hasSuffix(".order") || name.hasSuffix(".limit") || name.hasSuffix(".offset") {
+                    let (path, last) = try RESTEmbedding.path(of: name)
+                    embedded.append((path, last, value))
+                } else {
+                    others.append((name, value))
+                }
             }
         }
-        if let limit, limit < 0 { throw .outOfRange("Limit should be greater than or equal to zero.") }
+        for (path, name, value) in embedded {
+            let order = name == "order" ? try RESTOrder.parse(value) : []
+            if name == "limit", let limit = Int(value), limit < 0 { throw .negativeLimit }
+            try selection.change(path) { embedding in
+                switch name {
+                case "order": embedding.order = order
+                case "limit": embedding.limit = Int(value) ?? embedding.limit
+                default: embedding.offset = max(Int(value) ?? embedding.offset, 0)
+                }
+            }
+        }
+        if let limit, limit < 0 { throw .negativeLimit }
         if isRead { try applyRange() }
-    }
-
-    /// The conditions, if there are no other parameters left.
-    func filters() throws(RESTFailure) -> [RESTFilter] {
-        var filters: [RESTFilter] = []
-        for (name, value) in others { filters.append(try RESTFilter(name: name, value: value)) }
-        return filters
     }
 
     /// The requested URL as given in answers: with sorted parameters and the strictest encoding.
@@ -125,6 +136,8 @@ extension RESTFailure {
         failure.details = .string(details)
         return failure
     }
+
+    fileprivate static let negativeLimit = outOfRange("Limit should be greater than or equal to zero.")
 
     // MARK: Refusals within a statement
 

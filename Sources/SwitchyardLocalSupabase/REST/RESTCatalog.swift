@@ -16,6 +16,12 @@ struct RESTTable: Sendable {
     let key: [String]
     /// Functions of the schema that take a row and can be read like columns, with their result types.
     private let computed: [(name: String, type: String)]
+    private let isView: Bool
+
+    /// The columns that every table has in addition to its own, with their types. Views have none.
+    static let systemColumns = [
+        "xmin": "xid", "xmax": "xid", "cmin": "cid", "cmax": "cid", "ctid": "tid", "tableoid": "oid",
+    ]
 
     static let query = """
         select json_build_object(
@@ -27,6 +33,7 @@ struct RESTTable: Sendable {
           'key', (select json_agg(a.attname order by array_position(i.indkey, a.attnum)) from pg_index i
                   join pg_attribute a on a.attrelid = c.oid and a.attnum = any (i.indkey)
                   where i.indrelid = c.oid and i.indisprimary),
+          'isView', c.relkind = 'v',
           'computed', (select json_agg(json_build_array(p.proname, t.typname)) from pg_proc p join pg_type t on t.oid = p.prorettype
                        where p.pronamespace = n.oid and p.pronargs = 1 and p.proargtypes[0] = c.reltype and not p.proretset))
         from pg_class c join pg_namespace n on n.oid = c.relnamespace
@@ -47,6 +54,7 @@ struct RESTTable: Sendable {
             guard let name = column[0]?.string, let type = column[1]?.string else { return nil }
             return Column(name: name, type: type, defaultValue: column[2]?.string)
         }
+        isView = json["isView"]?.bool ?? false
         key = (json["key"]?.array ?? []).compactMap(\.string)
         computed = (json["computed"]?.array ?? []).compactMap { function in
             guard let name = function[0]?.string, let type = function[1]?.string else { return nil }
@@ -61,6 +69,7 @@ struct RESTTable: Sendable {
     /// The readable columns and functions of a row, with their types.
     var readable: [String: String] {
         types.merging(computed.map { ($0.name, $0.type) }, uniquingKeysWith: { column, _ in column })
+            .merging(isView ? [:] : Self.systemColumns, uniquingKeysWith: { column, _ in column })
     }
 
     /// Its quoted name in a statement.
@@ -75,6 +84,7 @@ struct RESTFunction: Sendable {
           'isComposite', t.typtype = 'c' or p.prorettype = 'record'::regtype or p.proargmodes && '{t,o,b}',
           'output', (select case when count(*) = 1 then min(p.proargnames[n]) end
                      from unnest(p.proargmodes) with ordinality as m(mode, n) where mode in ('o', 'b')),
+          'relation', (select r.relname from pg_class r where r.oid = t.typrelid and r.relkind in ('r', 'v', 'm', 'f', 'p')),
           'isStable', p.provolatile <> 'v', 'isVariadic', p.provariadic <> 0, 'required', p.pronargs - p.pronargdefaults,
           'arguments', coalesce((select json_agg(json_build_array(coalesce(p.proargnames[n], ''), format_type(a.t, null)) order by n)
                                  from unnest(p.proargtypes) with ordinality as a(t, n)), '[]'))
@@ -96,6 +106,8 @@ struct RESTFunction: Sendable {
     let isVariadic: Bool
     /// The name of the only value that it returns, if that is named.
     let output: String?
+    /// The name of the table or view whose rows it returns.
+    let relation: String?
 
     /// The functions of a schema, with their arguments.
     static let names = """
@@ -121,6 +133,7 @@ struct RESTFunction: Sendable {
         isStable = json["isStable"]?.bool ?? false
         isVariadic = json["isVariadic"]?.bool ?? false
         output = json["output"]?.string
+        relation = json["relation"]?.string
     }
 
     func accepts(_ given: Set<String>) -> Bool {

@@ -20,14 +20,12 @@ struct RESTColumn: Hashable, Sendable {
         self.steps = steps
     }
 
-    /// - Throws: If the text is not a column; a dot would refer to another table.
+    /// - Throws: If the text is not a column; a dot would refer to embedded rows.
     init(parsing text: some StringProtocol) throws(RESTFailure) {
         var scanner = RESTScanner(text)
         self.init(try scanner.name(until: { $0 == "." || $0 == ":" }), steps: try RESTColumn.steps(&scanner))
         guard scanner.isAtEnd else {
-            throw scanner.next() == "."
-                ? RESTFailure(400, "PGRST108", "'\(name)' is not an embedded resource in this request")
-                : .unparsable(String(text))
+            throw scanner.next() == "." ? .notEmbedded(name) : .unparsable(String(text))
         }
     }
 

@@ -6,7 +6,9 @@ indirect enum RESTFilter: Hashable, Sendable {
     case not(RESTFilter)
 
     /// Whether a parameter with this name concerns several columns.
-    static func isGroup(_ name: String) -> Bool { ["and", "or", "not.and", "not.or"].contains(name) }
+    static func isGroup(_ name: String) -> Bool {
+        name == "and" || name == "or" || name.hasSuffix(".and") || name.hasSuffix(".or")
+    }
 
     /// Parses one parameter: `age=gte.18`, `or=(…)`, `not.and=(…)`.
     init(name: String, value: String) throws(RESTFailure) {

@@ -8,49 +8,98 @@ struct RESTSelection: Hashable, Sendable {
     }
 
     /// A `nil` element means all columns.
-    let items: [Item?]
+    private(set) var items: [Item?]
+    /// Related rows, which come after the columns.
+    var embeddings: [RESTEmbedding] = []
 
-    var isEverything: Bool { items == [nil] }
+    var isEverything: Bool { items == [nil] && embeddings.isEmpty }
     static let everything = RESTSelection(items: [nil])
 
-    /// `id,name:full_name,city:data->address->>city,price::text,*`
+    /// `id,name:full_name,city:data->address->>city,price::text,*,owner:users(name)`
     init(parsing text: String) throws(RESTFailure) {
         var scanner = RESTScanner(text)
-        var items: [Item?] = []
         guard !scanner.isAtEnd else {
             self = .everything
             return
         }
-        repeat {
-            scanner.skipSpaces()
-            if scanner.skip("*") {
-                items.append(nil)
-            } else {
-                items.append(try RESTSelection.item(&scanner))
-            }
-            scanner.skipSpaces()
-        } while scanner.skip(",")
+        try self.init(&scanner)
         guard scanner.isAtEnd else { throw .unparsable(text) }
-        self.items = items
     }
 
     private init(items: [Item?]) { self.items = items }
 
-    private static func item(_ scanner: inout RESTScanner) throws(RESTFailure) -> Item {
-        let ends: (Character) -> Bool = { ",:().!".contains($0) }
-        var name = try scanner.name(until: ends)
+    private init(_ scanner: inout RESTScanner, depth: Int = 0) throws(RESTFailure) {
+        guard depth < 32 else { throw .unparsable("too many levels") }
+        items = []
+        repeat {
+            scanner.skipSpaces()
+            if scanner.skip("*") {
+                items.append(nil)
+            } else if scanner.skip("...") {
+                let name = try RESTSelection.name(&scanner)
+                embeddings.append(try RESTSelection.embedding(name, nil, isSpread: true, &scanner, depth))
+            } else {
+                try parseItem(&scanner, depth)
+            }
+            scanner.skipSpaces()
+        } while scanner.skip(",")
+    }
+
+    private mutating func parseItem(_ scanner: inout RESTScanner, _ depth: Int) throws(RESTFailure) {
+        var name = try RESTSelection.name(&scanner)
         var alias: String?
         let copy = scanner
         if scanner.skip(":"), scanner.peek != ":" {
             alias = name
-            name = try scanner.name(until: ends)
+            name = try RESTSelection.name(&scanner)
         } else {
             scanner = copy
         }
-        if scanner.peek == "(" || scanner.peek == "!" || name == "..." {
-            throw RESTFailure(
-                400, "PGRST200", "Could not find a relationship to '\(name)': tables within tables are not served here")
+        if name == "count", scanner.peek == "(" || scanner.peek == "!" {
+            guard scanner.skip("()") else { throw .unparsable("count") }
+            throw RESTFailure(400, "PGRST123", "Use of aggregate functions is not allowed")
         }
+        if scanner.peek == "(" || scanner.peek == "!" {
+            embeddings.append(try RESTSelection.embedding(name, alias, isSpread: false, &scanner, depth))
+        } else {
+            items.append(try RESTSelection.item(name, alias, &scanner))
+        }
+    }
+
+    /// Parses what follows the name of related rows: `!todos_owner_fkey!inner(name)`.
+    private static func embedding(
+        _ name: String, _ alias: String?, isSpread: Bool, _ scanner: inout RESTScanner, _ depth: Int
+    ) throws(RESTFailure) -> RESTEmbedding {
+        var (hint, isInner): (String?, Bool) = (nil, false)
+        for _ in 0..<2 where scanner.skip("!") {
+            switch try RESTSelection.name(&scanner) {
+            case "inner": isInner = true
+            case "left": break
+            case let word: hint = word
+            }
+        }
+        try scanner.demand("(")
+        var selection = RESTSelection(items: [])
+        if !scanner.skip(")") {
+            selection = try RESTSelection(&scanner, depth: depth + 1)
+            try scanner.demand(")")
+        }
+        return RESTEmbedding(
+            name: name, alias: alias, hint: hint, isInner: isInner, isSpread: isSpread, selection: selection)
+    }
+
+    /// Parses a name; spaces around it do not count unless it is quoted.
+    private static func name(_ scanner: inout RESTScanner) throws(RESTFailure) -> String {
+        scanner.skipSpaces()
+        if scanner.peek == "\"" { return try scanner.quoted() }
+        var name = try scanner.name { ",:().!".contains($0) }
+        while name.last == " " { name.removeLast() }
+        return name
+    }
+
+    private static func item(
+        _ name: String, _ alias: String?, _ scanner: inout RESTScanner
+    ) throws(RESTFailure) -> Item {
         if scanner.peek == "." {
             throw RESTFailure(400, "PGRST123", "Use of aggregate functions is not allowed")
         }
@@ -64,6 +113,8 @@ struct RESTSelection: Hashable, Sendable {
 
 /// A sort key of rows.
 struct RESTOrder: Hashable, Sendable {
+    /// The embedded row that has the column, as in `users(name)`; `nil` for the row itself.
+    let relation: String?
     let column: RESTColumn
     let isDescending: Bool
     /// `nil` for the database's default.
@@ -73,8 +124,14 @@ struct RESTOrder: Hashable, Sendable {
         var scanner = RESTScanner(text)
         var keys: [RESTOrder] = []
         repeat {
-            let name = try scanner.name { $0 == "." || $0 == "," }
+            var relation: String?
+            var name = try scanner.name { $0 == "." || $0 == "," || $0 == "(" }
+            if scanner.skip("(") {
+                relation = name
+                name = try scanner.name { $0 == ")" }
+            }
             let column = RESTColumn(name, steps: try RESTColumn.steps(&scanner))
+            if relation != nil { try scanner.demand(")") }
             var (isDescending, nullsFirst): (Bool, Bool?) = (false, nil)
             while scanner.skip(".") {
                 switch scanner.take(while: { $0.isLetter }) {
@@ -85,7 +142,8 @@ struct RESTOrder: Hashable, Sendable {
                 default: throw .unparsable(text)
                 }
             }
-            keys.append(RESTOrder(column: column, isDescending: isDescending, nullsFirst: nullsFirst))
+            keys.append(
+                RESTOrder(relation: relation, column: column, isDescending: isDescending, nullsFirst: nullsFirst))
         } while scanner.skip(",")
         guard scanner.isAtEnd else { throw .unparsable(text) }
         return keys

@@ -5,12 +5,22 @@ struct RESTStatement {
     let alias: String
     /// The allowed columns with their types; `nil` to leave the check to the database.
     let columns: [String: String]?
+    /// The name of the rows in messages.
+    private let label: String
+    /// The related rows, which conditions and orders can refer to.
+    var joins: [RESTJoin] = []
 
-    init(alias: String, columns: [String: String]? = nil, parameters: [String?] = []) {
+    init(
+        alias: String, columns: [String: String]? = nil, parameters: [String?] = [], label: String? = nil
+    ) {
         self.alias = alias
         self.columns = columns
         self.parameters = parameters
+        self.label = label ?? alias
     }
+
+    /// Continues with the parameters of a part that was begun with those of this statement.
+    mutating func adopt(_ part: RESTStatement) { parameters = part.parameters }
 
     static func quoted(_ name: String) -> String {
         "\"" + name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
@@ -24,7 +34,7 @@ struct RESTStatement {
 
     mutating func column(_ column: RESTColumn) throws(RESTFailure) -> String {
         if let columns, columns[column.name] == nil {
-            throw RESTFailure(400, "42703", "column \(alias).\(column.name) does not exist")
+            throw RESTFailure(400, "42703", "column \(label).\(column.name) does not exist")
         }
         var text = "\(Self.quoted(alias)).\(Self.quoted(column.name))"
         guard !column.steps.isEmpty else { return text }
@@ -53,9 +63,14 @@ struct RESTStatement {
         case .not(let inner): return "not (\(try condition(inner)))"
         case .all(let members): return "(\(try group(members, " and ")))"
         case .any(let members): return "(\(try group(members, " or ")))"
+        case .comparison(let column, .isState("null")) where column.steps.isEmpty && joined(column.name) != nil:
+            // Without related rows, the join gives nothing at all.
+            return "\(Self.quoted(joined(column.name) ?? "")) is not distinct from null"
         case .comparison(let column, let operation): return try comparison(try self.column(column), operation)
         }
     }
+
+    private func joined(_ name: String) -> String? { joins.first { $0.embedding.label == name }?.result }
 
     private mutating func group(_ members: [RESTFilter], _ word: String) throws(RESTFailure) -> String {
         var parts: [String] = []
@@ -99,11 +114,16 @@ struct RESTStatement {
                 parts.append("\(Self.quoted(alias)).*")
                 continue
             }
-            let value = try column(item.column)
+            let value = isCount(item.column) ? "\(Self.quoted(alias)).\"count\"" : try column(item.column)
             let cast = item.cast.map { "::\(Self.quoted(Self.typeNames[$0.lowercased()] ?? $0.lowercased()))" } ?? ""
             parts.append("\(value)\(cast) as \(Self.quoted(item.alias ?? item.column.label))")
         }
-        return parts.joined(separator: ", ")
+        return (parts + joinedItems()).joined(separator: ", ")
+    }
+
+    /// The database counts the rows if `count` is not a column.
+    private func isCount(_ column: RESTColumn) -> Bool {
+        column.name == "count" && column.steps.isEmpty && columns.map { $0["count"] == nil } ?? false
     }
 
     mutating func order(_ keys: [RESTOrder]) throws(RESTFailure) -> String {
@@ -111,7 +131,13 @@ struct RESTStatement {
         var parts: [String] = []
         for key in keys {
             let nulls = key.nullsFirst.map { $0 ? " nulls first" : " nulls last" } ?? ""
-            parts.append("\(try column(key.column))\(key.isDescending ? " desc" : " asc")\(nulls)")
+            let value: String
+            if let relation = key.relation {
+                value = try joinedColumn(key.column, of: relation)
+            } else {
+                value = try column(key.column)
+            }
+            parts.append("\(value)\(key.isDescending ? " desc" : " asc")\(nulls)")
         }
         return " order by " + parts.joined(separator: ", ")
     }
