@@ -10,6 +10,7 @@ struct LocalREST: LocalSupabaseService {
     /// The schemas that clients may access.
     let schemas: [String]
     let functions = KnownFunctions()
+    let knownRelations = KnownRelations()
 
     init(_ ground: LocalSupabaseGround) {
         database = ground.database

@@ -1,6 +1,6 @@
 import SwitchyardBytes
 
-/// A table or view in the database's catalog.
+/// A table or view in the database's catalog. As with the vendor, partitions are parts of their table only.
 struct RESTTable: Sendable {
     struct Column: Sendable {
         let name: String
@@ -37,13 +37,13 @@ struct RESTTable: Sendable {
           'computed', (select json_agg(json_build_array(p.proname, t.typname)) from pg_proc p join pg_type t on t.oid = p.prorettype
                        where p.pronamespace = n.oid and p.pronargs = 1 and p.proargtypes[0] = c.reltype and not p.proretset))
         from pg_class c join pg_namespace n on n.oid = c.relnamespace
-        where n.nspname = $1 and c.relname = $2 and c.relkind in ('r', 'v', 'm', 'f', 'p')
+        where n.nspname = $1 and c.relname = $2 and c.relkind in ('r', 'v', 'm', 'f', 'p') and not c.relispartition
         """
 
     /// The tables of a schema. It takes an unused second parameter, like the other queries.
     static let names = """
         select c.relname from pg_class c join pg_namespace n on n.oid = c.relnamespace
-        where n.nspname = $1 and c.relkind in ('r', 'v', 'm', 'f', 'p') and $2::text = '' order by c.relname
+        where n.nspname = $1 and c.relkind in ('r', 'v', 'm', 'f', 'p') and not c.relispartition and $2::text = '' order by c.relname
         """
 
     init?(_ bytes: [UInt8], schema: String, name: String) {

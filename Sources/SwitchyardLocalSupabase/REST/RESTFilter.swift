@@ -41,10 +41,13 @@ indirect enum RESTFilter: Hashable, Sendable {
         guard depth < 64 else { throw .unparsable("too many levels") }
         scanner.skipSpaces()
         for (prefix, isNegated, isAll) in [
-            ("not.and(", true, true), ("not.or(", true, false), ("and(", false, true), ("or(", false, false),
-        ] where scanner.skip(prefix) {
+            ("not.and", true, true), ("not.or", true, false), ("and", false, true), ("or", false, false),
+        ] where scanner.skip(group: prefix) {
             var members: [RESTFilter] = []
-            repeat { members.append(try RESTFilter(node: &scanner, depth: depth + 1)) } while scanner.skip(",")
+            repeat {
+                members.append(try RESTFilter(node: &scanner, depth: depth + 1))
+                scanner.skipSpaces()
+            } while scanner.skip(",")
             try scanner.demand(")")
             let group: RESTFilter = isAll ? .all(members) : .any(members)
             self = isNegated ? .not(group) : group
@@ -56,6 +59,18 @@ indirect enum RESTFilter: Hashable, Sendable {
         let isNegated = scanner.skip("not.")
         let filter = RESTFilter.comparison(column, try RESTOperation(&scanner, inTree: true))
         self = isNegated ? .not(filter) : filter
+    }
+}
+
+extension RESTScanner {
+    /// Skips the word for a group and its parenthesis; there may be spaces in between.
+    fileprivate mutating func skip(group word: String) -> Bool {
+        var copy = self
+        guard copy.skip(word) else { return false }
+        copy.skipSpaces()
+        guard copy.skip("(") else { return false }
+        self = copy
+        return true
     }
 }
 

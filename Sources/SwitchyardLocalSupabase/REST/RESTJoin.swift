@@ -88,10 +88,11 @@ extension RESTFailure {
         return failure
     }
 
-    /// As the vendor's service does, suggests rather distant names too, but not the name itself.
+    /// As the vendor's service does, suggests rather distant names too, but nothing for a name that is known.
     private static func mostAlike(_ name: String, among known: [String]) -> String? {
         var best: (name: String, likeness: Double)?
-        for candidate in Set(known).sorted() where candidate != name {
+        guard !known.contains(name) else { return nil }
+        for candidate in Set(known).sorted() {
             let length = max(candidate.count, name.count)
             let likeness = 1 - Double(distance(Array(name), Array(candidate))) / Double(max(length, 1))
             if likeness > max(best?.likeness ?? 0, 0.33) { best = (candidate, likeness) }

@@ -37,9 +37,7 @@ extension LocalREST {
 
     private func relations() async throws(RESTFailure) -> RESTRelations {
         do throws(PostgresFailure) {
-            let statement = PostgresStatement(RESTRelations.query, [RESTStatement.array(schemas)], isKept: true)
-            let found = try await database.run([statement])
-            return RESTRelations(found[0].rows.first?.first.flatMap { $0 } ?? [])
+            return try await knownRelations.relations(of: schemas, in: database)
         } catch {
             throw RESTFailure(error, isAnonymous: false)
         }

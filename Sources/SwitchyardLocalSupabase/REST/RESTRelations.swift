@@ -34,7 +34,7 @@ struct RESTRelations: Sendable {
               (select json_agg(json_build_array(p.proname, t.typname)) from pg_proc p join pg_type t on t.oid = p.prorettype
                where p.pronamespace = n.oid and p.pronargs = 1 and p.proargtypes[0] = c.reltype and not p.proretset)))
             from pg_class c join pg_namespace n on n.oid = c.relnamespace
-            where n.nspname = any ($1::text[]) and c.relkind in ('r', 'v', 'm', 'f', 'p')),
+            where n.nspname = any ($1::text[]) and c.relkind in ('r', 'v', 'm', 'f', 'p') and not c.relispartition),
           'foreign', (
             select json_agg(json_build_array(k.conname, k.conrelid::int8, k.confrelid::int8, k.conkey, k.confkey,
               exists (select from pg_constraint u where u.conrelid = k.conrelid and u.contype in ('p', 'u')

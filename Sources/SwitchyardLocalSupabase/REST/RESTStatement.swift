@@ -66,8 +66,17 @@ struct RESTStatement {
         case .comparison(let column, .isState("null")) where column.steps.isEmpty && joined(column.name) != nil:
             // Without related rows, the join gives nothing at all.
             return "\(Self.quoted(joined(column.name) ?? "")) is not distinct from null"
-        case .comparison(let column, let operation): return try comparison(try self.column(column), operation)
+        case .comparison(let column, let operation):
+            return try comparison(searchable(try self.column(column), column, operation), operation)
         }
+    }
+
+    /// A value in the form that an operation needs: text and JSON have to be split into words before they are searched.
+    private mutating func searchable(_ value: String, _ column: RESTColumn, _ operation: RESTOperation) -> String {
+        guard case .search(_, let language, _) = operation, let type = columns?[column.name],
+            !column.steps.isEmpty || ["text", "varchar", "bpchar", "json", "jsonb"].contains(type)
+        else { return value }
+        return "to_tsvector(\(language.map { bind($0) + "::regconfig, " } ?? "")\(value))"
     }
 
     private func joined(_ name: String) -> String? { joins.first { $0.embedding.label == name }?.result }
@@ -88,8 +97,8 @@ struct RESTStatement {
         case .isState(let state): return "\(left) is \(state)"
         case .isDistinct(let text): return "\(left) is distinct from \(bind(text))"
         case .search(let function, let language, let text):
-            guard let language else { return "\(left) @@ \(function)(\(bind(text)))" }
-            return "\(left) @@ \(function)(\(bind(language))::regconfig, \(bind(text)))"
+            let language = language.map { bind($0) + "::regconfig, " } ?? ""
+            return "\(left) @@ \(function)(\(language)\(bind(text)))"
         }
     }
 

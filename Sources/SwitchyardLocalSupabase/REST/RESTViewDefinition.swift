@@ -11,32 +11,31 @@ enum RESTViewDefinition {
     static func origins(_ text: String) -> [Int: Column] {
         var origins: [Int: Column] = [:]
         var entry: [String: Int] = [:]
-        var (depth, key, word, isEscaped) = (0, "", "", false)
+        var (depth, key, word, isEscaped) = (0, "", [UInt8](), false)
 
         func endWord() {
-            defer { word = "" }
-            guard depth == 2, !word.isEmpty else { return }
-            if word.first == ":" {
-                key = word
-            } else if let number = Int(word) {
+            guard !word.isEmpty else { return }
+            defer { word.removeAll(keepingCapacity: true) }
+            if word[0] == UInt8(ascii: ":") {
+                key = String(decoding: word, as: UTF8.self)
+            } else if let number = Int(String(decoding: word, as: UTF8.self)) {
                 entry[key] = number
                 key = ""
             }
         }
-        for letter in text {
+        for byte in text.utf8 {
             if isEscaped {
                 // A backslash stands before brackets that are part of a name.
                 isEscaped = false
-                word.append(letter)
                 continue
             }
-            switch letter {
-            case "\\": isEscaped = true
-            case "{":
+            switch byte {
+            case UInt8(ascii: "\\"): isEscaped = true
+            case UInt8(ascii: "{"):
                 endWord()
                 depth += 1
                 if depth == 2 { entry = [:] }
-            case "}":
+            case UInt8(ascii: "}"):
                 endWord()
                 // Within the outermost query; other queries are deeper.
                 if depth == 2, let column = entry[":resno"], let relation = entry[":resorigtbl"], relation != 0,
@@ -45,8 +44,8 @@ enum RESTViewDefinition {
                     origins[column] = Column(relation: relation, column: origin)
                 }
                 depth -= 1
-            case " ", "(", ")", "\n": endWord()
-            default: word.append(letter)
+            case UInt8(ascii: " "), UInt8(ascii: "("), UInt8(ascii: ")"), UInt8(ascii: "\n"): endWord()
+            default: if depth == 2 { word.append(byte) }
             }
         }
         return origins

@@ -44,7 +44,12 @@ struct LocalTablesTests {
                 ("tags=ov.%7Ba,x%7D", [1]), ("tags=eq.%7B%7D", [3]), ("data=cs.%7B%22n%22:2%7D", [2]),
                 ("data-%3E%3En=eq.1", [1]), ("data-%3En=gt.1", [2]), ("data-%3Ecity-%3E%3Ename=eq.Oslo", [1]),
                 ("or=(id.eq.1,title.eq.%22three,%20%5C%22x%5C%22%22)&order=id", [1, 3]),
-                ("not.and=(id.gt.0,id.lt.3)", [3]), ("title=fts.one", [1]), ("due=gte.2025-01-01", [1]),
+                ("not.and=(id.gt.0,id.lt.3)", [3]), ("title=fts.one", [1]), ("title=fts(english).ones", [1]),
+                ("data=fts.oslo", [1]), ("data-%3Ecity=plfts(simple).Oslo", [1]), ("due=gte.2025-01-01", [1]),
+                (
+                    "and=( or ( id.eq.1 , id.in.( 2, 3 ) ) , not.and ( id.eq.3 , id.gt.0 ) )&order=id".replacing(
+                        " ", with: "%20"), [1, 2]
+                ),
                 ("order=price.asc.nullsfirst", [2, 1, 3]), ("order=price.desc", [2, 3, 1]),
                 ("order=id&limit=1&offset=1", [2]), ("order=id&limit=0", []),
                 ("title=like(any).%7Bo*,t*o%7D&order=id", [1, 2]),
