@@ -22,15 +22,18 @@ extension RESTRelations {
         _ embeddings: [RESTEmbedding], of origin: String, in schema: String, depth: Int = 1, within used: [String]
     ) throws(RESTFailure) -> [RESTJoin] {
         var joins: [RESTJoin] = []
-        for embedding in embeddings {
+        for (index, embedding) in embeddings.enumerated() {
             let relationship = try relationship(embedding, of: origin, in: schema)
             let target = relationship.target
+            // The vendor's names, which messages of the database show, unless it would cut them off.
             var alias = "\(target.name)_\(depth)"
+            var result = "\(origin)_\(embedding.label)_\(depth)"
+            if alias.utf8.count > 50 { alias = "rows_\(depth)_\(index)" }
+            if result.utf8.count > 63 { result = "result_\(depth)_\(index)" }
             while used.contains(alias) { alias += "_" }
             joins.append(
                 RESTJoin(
-                    embedding: embedding, relationship: relationship, alias: alias,
-                    result: "\(origin)_\(embedding.label)_\(depth)",
+                    embedding: embedding, relationship: relationship, alias: alias, result: result,
                     joins: try self.joins(
                         embedding.selection.embeddings, of: target.name, in: schema, depth: depth + 1,
                         within: used + [alias])))

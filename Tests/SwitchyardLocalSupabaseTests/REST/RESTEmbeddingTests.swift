@@ -352,6 +352,23 @@ struct RESTEmbeddingTests {
         }
     }
 
+    @Test func `Names as long as the database has them are told apart`() async throws {
+        try await withBed { bed in
+            let (long, join) = (String(repeating: "n", count: 63), String(repeating: "j", count: 62))
+            try await bed.run(
+                "create table public.\(long) (id int primary key, up int references public.\(long), list int references public.lists)",
+                "create table public.\(join) (a int references public.\(long), b int references public.lists, primary key (a, b))",
+                "insert into public.\(long) values (1, null, 1), (2, 1, 2)", "insert into public.\(join) values (2, 3)")
+            let found = try await get(bed, "\(long)?select=id,\(long)(id),up(id),list(id),l:lists!\(join)(id)&order=id")
+            #expect(found[0]?[long] == [["id": 2]])
+            #expect(found[1]?[long] == [])
+            #expect(found[0]?["up"] == .null)
+            #expect(found[1]?["up"] == ["id": 1])
+            #expect(found[1]?["list"] == ["id": 2])
+            #expect(found[1]?["l"] == [["id": 3]])
+        }
+    }
+
     @Test func `A migration changes at once what is related`() async throws {
         try await withBed { bed in
             func status(_ query: String) async throws -> String {
