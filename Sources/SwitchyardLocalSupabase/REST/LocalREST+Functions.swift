@@ -58,7 +58,7 @@ extension LocalREST {
         _ function: RESTFunction, _ arguments: JSONObject, _ conditions: [(name: String, value: String)],
         _ call: RESTCall, readOnly: Bool, _ check: PostgresStatement?
     ) async throws(RESTFailure) -> ServerResponse {
-        var statement = RESTStatement(alias: "pgrst_call", label: function.relation ?? function.name)
+        var statement = RESTStatement(alias: "pgrst_call")
         let query = try await query(call, conditions, of: function.relation ?? function.name, as: statement.alias)
         let parameter = statement.bind(JSON.object(arguments).text())
         let source = function.source(calledWith: arguments, parameter, alias: statement.alias)
@@ -74,8 +74,7 @@ extension LocalREST {
         _ function: RESTFunction, text: String, _ call: RESTCall, _ check: PostgresStatement?
     ) async throws(RESTFailure) -> ServerResponse {
         let name = RESTStatement.quoted(function.schema) + "." + RESTStatement.quoted(function.name)
-        let statement = RESTStatement(
-            alias: "pgrst_call", parameters: [text], label: function.relation ?? function.name)
+        let statement = RESTStatement(alias: "pgrst_call", parameters: [text])
         let query = try await query(call, [], of: function.relation ?? function.name, as: statement.alias)
         return try await single(
             function, "\(name)($1::\(function.arguments[0].type)) as \"pgrst_call\"", statement, query, call,

@@ -107,7 +107,7 @@ extension RESTStatement {
         guard join.relationship.isToOne else {
             var failure = RESTFailure(400, "PGRST118", "A related order on '\(name)' is not possible")
             failure.details = .string(
-                "'\(alias)' and '\(name)' do not form a many-to-one or one-to-one relationship")
+                "'\(join.relationship.origin.name)' and '\(name)' do not form a many-to-one or one-to-one relationship")
             throw failure
         }
         var result = RESTStatement(alias: join.result, parameters: parameters)
