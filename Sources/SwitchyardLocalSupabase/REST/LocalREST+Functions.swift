@@ -28,28 +28,19 @@ extension LocalREST {
     ) async throws(RESTFailure) -> ServerResponse {
         let check = KnownFunctions.check(candidates)
         guard call.request.method == .post else {
-            // A parameter that is not an argument of the function is a condition on its rows.
-            let known = Set(candidates.flatMap { $0.arguments.map(\.name) })
-            let given = call.others.filter { item in
-                known.contains(item.name) || !(RESTOperation.begins(item.value) || RESTFilter.isGroup(item.name))
-            }
-            let function = try choose(name, among: candidates, taking: Set(given.map(\.name)))
-            let arguments = Self.arguments(given, of: function)
-            let conditions = call.others.filter { item in
-                !known.contains(item.name) && (RESTOperation.begins(item.value) || RESTFilter.isGroup(item.name))
-            }
-            return try await self.call(function, arguments, conditions, call, readOnly: true, check)
+            // As with the vendor, the value tells whether a parameter is a condition on the rows, even if an argument has its name.
+            let conditions = call.others.filter { RESTFilter.isGroup($0.name) || RESTOperation.isOne($0.value) }
+            let given = call.others.filter { !(RESTFilter.isGroup($0.name) || RESTOperation.isOne($0.value)) }
+            let names = Set(given.map(\.name))
+            let function = try await choose(name, among: candidates, taking: names, call)
+            return try await self.call(
+                function, Self.arguments(given, of: function), conditions, call, readOnly: true, check)
         }
         if let function = candidates.first(where: \.takesBody), candidates.count == 1 {
             return try await self.call(function, text: String(decoding: body, as: UTF8.self), call, check)
         }
         let arguments = try object(body)
-        let function: RESTFunction
-        do throws(RESTFailure) {
-            function = try choose(name, among: candidates, taking: Set(arguments.keys))
-        } catch {
-            throw try await error.withNearest(to: name, among: candidates, taking: arguments.keys, call, self)
-        }
+        let function = try await choose(name, among: candidates, taking: Set(arguments.keys), call)
         return try await self.call(
             function, arguments, call.others, call, readOnly: function.isStable, check)
     }
@@ -126,19 +117,16 @@ extension LocalREST {
     }
 
     private func choose(
-        _ name: String, among candidates: [RESTFunction], taking arguments: Set<String>
-    ) throws(RESTFailure) -> RESTFunction {
+        _ name: String, among candidates: [RESTFunction], taking arguments: Set<String>, _ call: RESTCall
+    ) async throws(RESTFailure) -> RESTFunction {
         let fitting = candidates.filter { $0.accepts(arguments) }
         guard let function = fitting.first else {
-            let list = arguments.sorted().joined(separator: ", ")
-            throw RESTFailure(
-                404, "PGRST202",
-                "Could not find the function public.\(name)\(list.isEmpty ? " without parameters" : "(\(list))") in the schema cache"
-            )
+            let known = try await lookUp(RESTFunction.names, call.schema, "").map {
+                String(decoding: $0, as: UTF8.self)
+            }
+            throw .unknownFunction(name, among: candidates, taking: arguments.sorted(), known: known, call)
         }
-        guard fitting.count == 1 else {
-            throw RESTFailure(300, "PGRST203", "Could not choose the best candidate function among \(fitting.count)")
-        }
+        guard fitting.count == 1 else { throw .ambiguousFunction(fitting) }
         return function
     }
 
@@ -161,30 +149,41 @@ extension LocalREST {
 
 extension RESTFailure {
     /// An unknown function, with the one that was probably meant.
-    fileprivate func withNearest(
-        to name: String, among candidates: [RESTFunction], taking arguments: [String], _ call: RESTCall,
-        _ rest: LocalREST
-    ) async throws(RESTFailure) -> RESTFailure {
-        guard code == "PGRST202" else { return self }
-        var failure = self
-        let list = arguments.sorted().joined(separator: ", ")
+    fileprivate static func unknownFunction(
+        _ name: String, among candidates: [RESTFunction], taking arguments: [String], known: [String], _ call: RESTCall
+    ) -> RESTFailure {
+        let list = arguments.joined(separator: ", ")
+        var failure = RESTFailure(
+            404, "PGRST202",
+            "Could not find the function \(call.schema).\(name)\(list.isEmpty ? " without parameters" : "(\(list))") "
+                + "in the schema cache")
         let what =
             arguments.isEmpty
             ? "without parameters" : "with \(arguments.count == 1 ? "parameter" : "parameters") \(list)"
+        let body = call.request.method == .post ? " or with a single unnamed json/jsonb parameter" : ""
         failure.details = .string(
-            "Searched for the function \(call.schema).\(name) \(what) or with a single unnamed json/jsonb parameter, "
+            "Searched for the function \(call.schema).\(name) \(what)\(body), "
                 + "but no matches were found in the schema cache.")
-        let known = try await rest.lookUp(RESTFunction.names, call.schema, "").map {
-            String(decoding: $0, as: UTF8.self)
+        let near =
+            candidates.isEmpty
+            ? nearestName(to: name, in: known.map { String($0.prefix { $0 != "(" }) })
+            : known.first { $0.hasPrefix(name + "(") }
+        failure.hint =
+            near.map { .string("Perhaps you meant to call the function \(call.schema).\($0)") } ?? .null
+        return failure
+    }
+
+    fileprivate static func ambiguousFunction(_ fitting: [RESTFunction]) -> RESTFailure {
+        let list = fitting.map { function in
+            let arguments = function.arguments.map { "\($0.name) => \($0.type)" }.joined(separator: ", ")
+            return "\(function.schema).\(function.name)(\(arguments))"
         }
-        if candidates.isEmpty {
-            let names = known.map { String($0.prefix { $0 != "(" }) }
-            if let near = nearestName(to: name, in: names) {
-                failure.hint = .string("Perhaps you meant to call the function \(call.schema).\(near)")
-            }
-        } else if let near = known.first(where: { $0.hasPrefix(name + "(") }) {
-            failure.hint = .string("Perhaps you meant to call the function \(call.schema).\(near)")
-        }
+        var failure = RESTFailure(
+            300, "PGRST203",
+            "Could not choose the best candidate function between: \(list.joined(separator: ", "))")
+        failure.hint = .string(
+            "Try renaming the parameters or the function itself in the database so function overloading can be resolved"
+        )
         return failure
     }
 }

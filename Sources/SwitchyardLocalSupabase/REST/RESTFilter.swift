@@ -99,13 +99,11 @@ enum RESTOperation: Hashable, Sendable {
         "null": "null", "not_null": "not null", "true": "true", "false": "false", "unknown": "unknown",
     ]
 
-    /// Whether a text starts like an operation; in function calls all others are arguments.
-    static func begins(_ text: String) -> Bool {
-        var rest = text[...]
-        if rest.hasPrefix("not.") { rest = rest.dropFirst(4) }
-        let name = String(rest.prefix { $0 != "." && $0 != "(" })
-        guard name.count < rest.count else { return false }
-        return comparisons[name] != nil || searches[name] != nil || ["in", "is", "isdistinct"].contains(name)
+    /// Whether a text is an operation; in function calls all others are arguments.
+    static func isOne(_ text: String) -> Bool {
+        var scanner = RESTScanner(text)
+        _ = scanner.skip("not.")
+        return (try? RESTOperation(&scanner, inTree: false)) != nil && scanner.isAtEnd
     }
 
     /// - Parameter inTree: Whether the value ends at a comma or parenthesis, and may be quoted.

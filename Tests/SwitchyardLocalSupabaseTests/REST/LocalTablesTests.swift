@@ -234,6 +234,46 @@ struct LocalTablesTests {
         }
     }
 
+    @Test func `A function is found by the names of its arguments, and conditions by their values`() async throws {
+        try await withTodos({ $0.schemas = ["public", "shop"] }) { bed in
+            try await bed.run(
+                """
+                create function public.below(id int) returns setof public.todos language sql stable
+                  as 'select * from public.todos t where t.id < $1'
+                """,
+                "create function public.said(text text) returns text language sql stable as 'select $1'",
+                "create function public.twice(a int) returns int language sql stable as 'select a'",
+                "create function public.twice(a text) returns text language sql stable as 'select a'",
+                "create schema shop")
+            func get(_ path: String) async throws -> JSON { try await bed.send(.get, "/rest/v1/rpc/\(path)").json }
+            let sifted = try await get("below?id=3&id=gt.1&select=id")
+            #expect(sifted == [["id": 2]])
+            let negated = try await get("below?id=3&id=not.in.(2,9)&select=id")
+            #expect(negated == [["id": 1]])
+            // What is no whole operation is a value.
+            #expect(try await get("said?text=in.the%20middle") == "in.the middle")
+            #expect(try await get("said?text=is.it") == "is.it")
+            let unknown = try await get("sad?text=x")
+            #expect(
+                unknown["details"]
+                    == .string(
+                        "Searched for the function public.sad with parameter text, but no matches were found in the schema cache."
+                    ))
+            #expect(unknown["hint"] == "Perhaps you meant to call the function public.said")
+            let elsewhere = try await bed.send(.post, "/rest/v1/rpc/said", [:], ["Content-Profile": "shop"])
+            #expect(
+                elsewhere.json["message"]
+                    == "Could not find the function shop.said without parameters in the schema cache")
+            let ambiguous = try await bed.send(.get, "/rest/v1/rpc/twice?a=1")
+            #expect((ambiguous.status, ambiguous.code) == (300, "PGRST203"))
+            #expect(
+                ambiguous.json["message"]
+                    == .string(
+                        "Could not choose the best candidate function between: public.twice(a => integer), "
+                            + "public.twice(a => text)"))
+        }
+    }
+
     @Test func `A function that becomes another one is called as what it is, at once`() async throws {
         try await withTodos { bed in
             func call(_ arguments: JSON) async throws -> SupabaseBed.Answer {
