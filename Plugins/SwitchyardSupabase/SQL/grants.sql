@@ -3,8 +3,8 @@ create or replace function switchyard.client_functions() returns text[]
 language sql immutable parallel safe as $$
   select array['switchyard_get', 'switchyard_query', 'switchyard_aggregate', 'switchyard_collections', 'switchyard_changes',
     'switchyard_commit', 'switchyard_outcome', 'switchyard_delete_tree', 'switchyard_schema', 'switchyard_rows',
-    'switchyard_row_query', 'switchyard_row_aggregate', 'switchyard_look', 'switchyard_commit_rows', 'switchyard_register',
-    'switchyard_unregister', 'switchyard_messages']
+    'switchyard_row_query', 'switchyard_row_aggregate', 'switchyard_look', 'switchyard_commit_rows', 'switchyard_commit_many',
+    'switchyard_register', 'switchyard_unregister', 'switchyard_messages']
 $$;
 
 do $$

@@ -519,3 +519,39 @@ begin
   perform switchyard.remember(batch, answer_);
   return answer_;
 end $$;
+
+-- Several batches of the caller, in order: [{"batch": …, "writes": […]}, …]. Each is carried out as switchyard_commit or
+-- switchyard_commit_rows does it, by itself: completely or not at all, and once. Stops before the first batch that cannot be
+-- carried out; sent by itself, it gets the reason. Answers the answers of the batches before that.
+create or replace function public.switchyard_commit_many(batches jsonb) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  me       text := coalesce(switchyard.caller(), '');
+  lock_key bigint;
+  part     jsonb;
+  answers  jsonb := '[]';
+begin
+  if jsonb_typeof(batches) is distinct from 'array' or jsonb_array_length(batches) not between 1 and 100
+    or exists (select from jsonb_array_elements(batches) b
+               where jsonb_typeof(b -> 'batch') is distinct from 'string' or jsonb_typeof(b -> 'writes') is distinct from 'array') then
+    raise exception 'a call has 1 to 100 batches, each with a name and writes' using errcode = '22023';
+  end if;
+  -- The locks of all batches, in the order in which everybody takes them: the batches have an order of their own.
+  for lock_key in select distinct hashtextextended(me || '/' || (b ->> 'batch'), 1) from jsonb_array_elements(batches) b order by 1 loop
+    perform pg_advisory_xact_lock(lock_key);
+  end loop;
+  perform switchyard.lock_paths(array(
+    select w ->> 'path' from jsonb_array_elements(batches) b, jsonb_array_elements(b -> 'writes') w));
+  for part in select jsonb_array_elements(batches) loop
+    begin
+      if exists (select from jsonb_array_elements(part -> 'writes') w where w ? 'table') then
+        answers := answers || jsonb_build_array(public.switchyard_commit_rows(part ->> 'batch', part -> 'writes'));
+      else
+        answers := answers || jsonb_build_array(public.switchyard_commit(part ->> 'batch', part -> 'writes'));
+      end if;
+    exception when others then
+      exit;
+    end;
+  end loop;
+  return answers;
+end $$;

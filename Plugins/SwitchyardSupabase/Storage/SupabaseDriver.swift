@@ -48,7 +48,7 @@ struct SupabaseDriver: SyncDriver {
     var capabilities: StorageCapabilities { tables.capabilities }
 
     /// The commit function stores each batch's answer by its ID. Documents hidden by policies appear missing.
-    var traits: SyncDriverTraits { SyncDriverTraits(hasLedger: true, hidesDocuments: true) }
+    var traits: SyncDriverTraits { SyncDriverTraits(hasLedger: true, mergesBatches: true, hidesDocuments: true) }
 
     var executor: (any TaskExecutor)? { service.transport.executor }
 
@@ -150,11 +150,7 @@ struct SupabaseDriver: SyncDriver {
         return driver
     }
 
-    // MARK: Writing
-
-    func commit(_ batch: OutgoingBatch) async throws(StorageError) -> CommitResult {
-        try await commit(batch.writes, as: batch.id, for: batch)
-    }
+    // MARK: Writing: see also SupabaseDriver+Commits.swift
 
     func result(ofBatch id: String) async throws(StorageError) -> CommitResult? {
         let answer = try await service.call(
@@ -192,36 +188,6 @@ struct SupabaseDriver: SyncDriver {
         var driver = self
         driver.service = try await service.bound()
         return driver
-    }
-
-    /// A batch has an ID, so it is safe to send again.
-    fileprivate func commit(
-        _ writes: [DocumentWrite], as name: String, for batch: OutgoingBatch? = nil
-    ) async throws(StorageError) -> CommitResult {
-        var function = "switchyard_commit"
-        var entries: [JSON] = []
-        for write in writes {
-            let found: TableMappings.Place?
-            // Later attempts would not find a place for it either.
-            do throws(StorageError) { found = try tables.place(of: write.path.collection) } catch {
-                throw error.asRefusal()
-            }
-            guard let place = found else {
-                entries.append(.object(write.postgres))
-                continue
-            }
-            function = "switchyard_commit_rows"
-            var entry = write.postgres
-            for member in place.json { entry[member.key] = member.value }
-            entry["id"] = .string(write.path.id)
-            entries.append(.object(entry))
-        }
-        let answer = try await service.call(
-            function, ["batch": .string(name), "writes": .array(entries)], isIdempotent: true, for: batch)
-        hints.give()
-        let result = try CommitResult(postgres: answer)
-        guard result.updateTimes.count == writes.count else { throw .unreadableAnswer }
-        return result
     }
 
     func shutDown() async {

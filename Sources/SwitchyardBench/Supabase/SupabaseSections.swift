@@ -3,7 +3,8 @@ extension BenchArea {
         static let supabase = BenchArea(
             name: "supabase",
             sections: [
-                SupabaseRowsSection(), SupabaseQueriesSection(), SupabaseEventSection(), SupabaseChangesSection(),
+                SupabaseRowsSection(), SupabaseQueriesSection(), SupabaseWritesSection(), SupabaseEventSection(),
+                SupabaseChangesSection(),
                 SupabaseFilesSection(),
             ])
     #else

@@ -37,11 +37,15 @@ public protocol SyncDriver: Sendable {
     ///   is retried.
     func commit(_ batch: OutgoingBatch) async throws(StorageError) -> CommitResult
 
-    /// Carries out all writes of several batches, in order, or none. Called only with ``SyncDriverTraits/mergesBatches``, and
-    /// never with a batch that was sent before.
+    /// Carries out several batches, in order, each completely or not at all. Called only with
+    /// ``SyncDriverTraits/mergesBatches``, and never with a batch that was sent before.
     ///
-    /// - Throws: As for one batch. After a refusal the engine sends the batches one by one, to find the refused one.
-    /// - Returns: A result for each batch.
+    /// A driver may stop before any batch, such as one that the server refuses or one that no longer fits the request. The
+    /// engine then sends this batch separately, which tells the reason, and the batches after it later.
+    ///
+    /// - Throws: As for one batch. A refusal says that none has taken effect: the engine sends the batches one by one, to find
+    ///   the refused one.
+    /// - Returns: A result for each batch that took effect. Those without a result have had no effect and will have none.
     func commit(_ batches: [OutgoingBatch]) async throws(StorageError) -> [CommitResult]
 
     /// The result of a batch that was sent before and whose answer was lost; `nil` if it never took effect.

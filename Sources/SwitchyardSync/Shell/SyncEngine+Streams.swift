@@ -215,6 +215,7 @@ extension SyncEngine {
         if generation == writerGeneration {
             switch results {
             case .success(let results):
+                putBack(request.batches.dropFirst(results.count))
                 // The next batch is sent while this answer is saved. If none waits, batches arriving with the answer may
                 // share a request.
                 isNextUnderWay = !outbox.isEmpty
@@ -232,6 +233,13 @@ extension SyncEngine {
         guard !isNextUnderWay else { return }
         isCommitting = false
         commitNext()
+    }
+
+    /// Batches that a shared request did not reach. The first one is sent separately, to learn why.
+    private func putBack(_ batches: ArraySlice<OutgoingBatch>) {
+        guard !batches.isEmpty else { return }
+        outbox = batches + outbox
+        loneBatches = 1
     }
 
     /// As ``emptyOutbox()`` for a request that was taken from the outbox and not sent.

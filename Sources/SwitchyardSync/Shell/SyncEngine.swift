@@ -59,7 +59,7 @@ package actor SyncEngine {
     var trouble: SendingTrouble?
     /// Why reads currently fall back to the cache, if they do.
     var readTrouble: InfrastructureEvent.Failure?
-    /// How many of the next batches must not share a request, because a shared one was refused.
+    /// How many of the next batches must not share a request, because a shared one was refused or stopped before them.
     var loneBatches = 0
     static let maximumMergedWrites = 200
     /// How many writes may be encoded between two transfers.

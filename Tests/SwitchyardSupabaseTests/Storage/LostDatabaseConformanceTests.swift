@@ -44,7 +44,7 @@ struct LostDatabaseConformanceTests {
         let rules = faults.map { period, fault in
             let commits = Counter()
             return site.supabase.faults.add(fault, times: nil) { request in
-                request.rawPath.hasSuffix("switchyard_commit") && commits.next().isMultiple(of: period)
+                request.rawPath.contains("switchyard_commit") && commits.next().isMultiple(of: period)
             }
         }
         return Bed(site: site, rules: rules)

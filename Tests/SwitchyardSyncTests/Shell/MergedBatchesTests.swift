@@ -15,6 +15,8 @@ import Testing
         let lookUps = Mutex(0)
         /// Whether the next answer gets lost.
         let losesAnswer = Mutex(false)
+        /// Whether a shared request stops before the first batch that is refused, and keeps those before it.
+        let stopsShort = Mutex(false)
 
         let traits = SyncDriverTraits(hasLedger: true, mergesBatches: true)
 
@@ -42,6 +44,14 @@ import Testing
 
         func commit(_ batches: [OutgoingBatch]) async throws(StorageError) -> [CommitResult] {
             requests.withLock { $0.append(batches.count) }
+            if stopsShort.withLock({ $0 }) {
+                var results: [CommitResult] = []
+                for batch in batches {
+                    guard let result = try? await base.commit(batch) else { break }
+                    results.append(result)
+                }
+                return results
+            }
             let whole = OutgoingBatch(
                 id: "all of \(batches[0].id)", writes: batches.flatMap(\.writes), mayHaveBeenSent: false)
             let result = try await base.commit(whole)
@@ -98,6 +108,29 @@ import Testing
         #expect(error?.code == .notFound)
         try await last.acknowledged()
         #expect(try await client.document("a/one", from: .server)["n"] == 2)
+        await client.shutDown()
+    }
+
+    @Test func `A request that stops before a refused batch has that one sent by itself, and the others together`()
+        async throws
+    {
+        let driver = MergingDriver()
+        driver.stopsShort.withLock { $0 = true }
+        let client = SyncedStorageClient(driver: driver)
+        let first = try await client.setDocument("a/one", ["n": 0])
+        try await eventually("the first is under way") { !driver.requests.withLock(\.isEmpty) }
+        var receipts: [WriteReceipt] = []
+        for path: StoragePath in ["a/one", "a/one", "a/none", "a/one", "a/one"] {
+            receipts.append(try await client.updateDocument(path, ["n": .increment(1)]))
+        }
+        driver.isOpen.withLock { $0 = true }
+        try await first.acknowledged()
+        for (index, receipt) in receipts.enumerated() where index != 2 { try await receipt.acknowledged() }
+        let error = await #expect(throws: StorageError.self) { try await receipts[2].acknowledged() }
+        #expect(error?.code == .notFound)
+        #expect(driver.requests.withLock { $0 } == [1, 5, 1, 2])
+        #expect(driver.lookUps.withLock { $0 } == 0)
+        #expect(try await client.document("a/one", from: .server)["n"] == 4)
         await client.shutDown()
     }
 }

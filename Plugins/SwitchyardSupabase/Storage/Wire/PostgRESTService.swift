@@ -80,15 +80,7 @@ struct PostgRESTService: Sendable {
         _ function: String, _ arguments: JSONObject, isIdempotent: Bool, isForQueue: Bool, for batch: OutgoingBatch?,
         as reader: CallOwner?
     ) async throws(StorageError) -> JSON {
-        do throws(StorageError) {
-            try await gate?.pass(self)
-        } catch {
-            guard isForQueue || batch != nil else { throw error }
-            // The answer was not about the batch.
-            guard error.underlying is SupabaseSchemaProblem else { throw error.asRefusal(false) }
-            // Queued writes wait until the database is ready.
-            throw StorageError(error.code, error.message, isRetryable: true, underlying: error.underlying)
-        }
+        _ = try await installedVersion(isForQueue: isForQueue || batch != nil)
         do throws(StorageError) {
             return try await send(function, arguments, isIdempotent: isIdempotent, for: batch, as: reader)
         } catch {
@@ -99,6 +91,21 @@ struct PostgRESTService: Sendable {
             gate?.close()
             throw StorageError(
                 .failedPrecondition, SetUpWords.missingParts(failure.words), isRetryable: true, underlying: failure)
+        }
+    }
+
+    /// The version of the functions in the database; without a gate, the newest.
+    ///
+    /// - Parameter isForQueue: As for calls.
+    func installedVersion(isForQueue: Bool) async throws(StorageError) -> Int {
+        do throws(StorageError) {
+            return try await gate?.pass(self) ?? DocumentSchema.version
+        } catch {
+            guard isForQueue else { throw error }
+            // The answer was not about the batch.
+            guard error.underlying is SupabaseSchemaProblem else { throw error.asRefusal(false) }
+            // Queued writes wait until the database is ready.
+            throw StorageError(error.code, error.message, isRetryable: true, underlying: error.underlying)
         }
     }
 

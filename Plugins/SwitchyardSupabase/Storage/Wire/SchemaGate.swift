@@ -7,15 +7,19 @@ import Synchronization
 final class SchemaGate: Sendable {
     /// The schema version that has everything needed.
     private let needed: Int
-    private let isOpen = Atomic(false)
+    /// The version found; 0 until the check has succeeded.
+    private let version = Atomic(0)
 
     init(needed: Int) { self.needed = needed }
 
     /// Makes the next call check again.
-    func close() { isOpen.store(false, ordering: .relaxed) }
+    func close() { version.store(0, ordering: .relaxed) }
 
-    func pass(_ service: PostgRESTService) async throws(StorageError) {
-        guard !isOpen.load(ordering: .relaxed) else { return }
+    /// - Returns: The version of the functions in the database.
+    @discardableResult
+    func pass(_ service: PostgRESTService) async throws(StorageError) -> Int {
+        let known = version.load(ordering: .relaxed)
+        if known > 0 { return known }
         let answer: JSON
         do throws(StorageError) {
             answer = try await service.send("switchyard_schema", [:], isIdempotent: true)
@@ -24,11 +28,14 @@ final class SchemaGate: Sendable {
             throw StorageError(.missing)
         }
         // In the first version, the answer was a number.
-        guard let version = answer["version"]?.int64 ?? answer.int64 else { throw .unreadableAnswer }
+        guard let found = answer["version"]?.int64 ?? answer.int64, let found = Int(exactly: found) else {
+            throw .unreadableAnswer
+        }
         let serves = answer["serves"]?.int64 ?? 1
-        if serves > DocumentSchema.version { throw StorageError(.tooNew(version: Int(version))) }
-        if version < needed { throw StorageError(.tooOld(version: Int(version), needed: needed)) }
-        isOpen.store(true, ordering: .relaxed)
+        if serves > DocumentSchema.version { throw StorageError(.tooNew(version: found)) }
+        if found < needed { throw StorageError(.tooOld(version: found, needed: needed)) }
+        version.store(found, ordering: .relaxed)
+        return found
     }
 }
 

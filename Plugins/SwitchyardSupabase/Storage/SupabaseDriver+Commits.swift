@@ -1,0 +1,92 @@
+import Switchyard
+import SwitchyardBytes
+import SwitchyardSync
+
+extension SupabaseDriver {
+    /// The first version of the functions that carries out several batches in one call.
+    private static let firstVersionWithMany = 11
+    /// The approximate size from which batches no longer share a call.
+    private static let sharedBytes = 1 << 20
+
+    func commit(_ batch: OutgoingBatch) async throws(StorageError) -> CommitResult {
+        try await commit(batch.writes, as: batch.id, for: batch)
+    }
+
+    /// Each batch has a name and an outcome of its own; the function stops before one that it cannot carry out.
+    func commit(_ batches: [OutgoingBatch]) async throws(StorageError) -> [CommitResult] {
+        let isSupported = try await service.installedVersion(isForQueue: true) >= Self.firstVersionWithMany
+        var parts: [JSON] = []
+        var size = 0
+        for batch in isSupported ? batches : [] {
+            // A write without a place is refused as part of its own batch.
+            guard let arguments = try? arguments(for: batch.writes, as: batch.id).object else { break }
+            let part = JSON.object(arguments)
+            size += part.approximateSize
+            guard parts.isEmpty || size <= Self.sharedBytes else { break }
+            parts.append(part)
+        }
+        guard parts.count > 1 else { return [try await commit(batches[0])] }
+        let answer = try await service.call(
+            "switchyard_commit_many", ["batches": .array(parts)], isIdempotent: true, for: batches[0])
+        hints.give()
+        guard let answers = answer.array, answers.count <= parts.count else { throw .unreadableAnswer }
+        var results: [CommitResult] = []
+        for (batch, answer) in zip(batches, answers) {
+            results.append(try CommitResult(postgres: answer, of: batch.writes.count))
+        }
+        return results
+    }
+
+    /// Has a name, so it is safe to send again.
+    func commit(
+        _ writes: [DocumentWrite], as name: String, for batch: OutgoingBatch? = nil
+    ) async throws(StorageError) -> CommitResult {
+        let (arguments, hasRows) = try arguments(for: writes, as: name)
+        let answer = try await service.call(
+            hasRows ? "switchyard_commit_rows" : "switchyard_commit", arguments, isIdempotent: true, for: batch)
+        hints.give()
+        return try CommitResult(postgres: answer, of: writes.count)
+    }
+
+    private func arguments(
+        for writes: [DocumentWrite], as name: String
+    ) throws(StorageError) -> (object: JSONObject, hasRows: Bool) {
+        var hasRows = false
+        var entries: [JSON] = []
+        for write in writes {
+            let found: SupabaseTables.Place?
+            // Later attempts would not find a place for it either.
+            do throws(StorageError) { found = try tables.place(of: write.path.collection) } catch {
+                throw error.asRefusal()
+            }
+            var entry = write.postgres
+            if let place = found {
+                hasRows = true
+                for member in place.json { entry[member.key] = member.value }
+                entry["id"] = .string(write.path.id)
+            }
+            entries.append(.object(entry))
+        }
+        return (["batch": .string(name), "writes": .array(entries)], hasRows)
+    }
+}
+
+extension CommitResult {
+    /// - Parameter count: The number of writes.
+    fileprivate init(postgres answer: JSON, of count: Int) throws(StorageError) {
+        try self.init(postgres: answer)
+        guard updateTimes.count == count else { throw .unreadableAnswer }
+    }
+}
+
+extension JSON {
+    fileprivate var approximateSize: Int {
+        switch self {
+        case .null, .bool: 5
+        case .integer, .number: 10
+        case .string(let text): text.utf8.count + 3
+        case .array(let elements): elements.reduce(2) { $0 + $1.approximateSize }
+        case .object(let object): object.members.reduce(2) { $0 + $1.key.utf8.count + 4 + $1.value.approximateSize }
+        }
+    }
+}
