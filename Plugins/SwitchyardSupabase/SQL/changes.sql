@@ -114,8 +114,10 @@ language plpgsql security definer set search_path = '' as $$
 declare
   told   text[] := coalesce(nullif(current_setting('switchyard.told', true), '')::text[], '{}');
   place_ text;
-  hint   jsonb := jsonb_build_object('transaction', switchyard.version()::text);
+  hint   jsonb;
 begin
+  if not exists (select from touched t where t.collection <> all (told)) then return null; end if;
+  hint := jsonb_build_object('transaction', switchyard.version()::text);
   for place_ in select distinct t.collection from touched t where t.collection <> all (told) loop
     told := told || place_;
     if to_regprocedure('realtime.send(jsonb,text,text,boolean)') is not null then

@@ -226,17 +226,19 @@ end $$;
 create or replace function switchyard.standing(
   deed text, out opened text[], out closed text[], out ruled text[], out named text[], out roots text[], out domain text[])
 language plpgsql stable security definer set search_path = '' as $$
+declare
+  me text := switchyard.caller();
 begin
-  select coalesce(array_agg(r.id) filter (where r.rule = 'public'
-                  or (r.rule = 'authenticated' and switchyard.caller() is not null)), '{}'),
+  -- The roots are the same for both deeds: whoever may write there sees it, and whoever made it once does not.
+  select coalesce(array_agg(r.id) filter (where r.rule = 'public' or (r.rule = 'authenticated' and me is not null)), '{}'),
          coalesce(array_agg(r.id) filter (where r.rule in ('none', 'domain')), '{}'), coalesce(array_agg(r.id), '{}'),
          coalesce(array_agg(r.id) filter (where r.rule = 'named'), '{}'),
-         coalesce(array_agg(r.id) filter (where r.rule = 'domain'), '{}')
-    into opened, closed, ruled, named, domain
-    from (select x.collection_id as id, case deed when 'read' then x.read else x.write end as rule from switchyard.rules x) r;
-  -- The same for both deeds: whoever may write there sees it, and whoever made it once does not.
-  select coalesce(array_agg(x.collection_id), '{}') into roots from switchyard.rules x
-    where 'named' in (x.read, x.write) or (x.collection_id = 'users' and 'domain' in (x.read, x.write));
+         coalesce(array_agg(r.id) filter (where r.rule = 'domain'), '{}'),
+         coalesce(array_agg(r.id) filter (where 'named' in (r.read, r.write)
+                  or (r.id = 'users' and 'domain' in (r.read, r.write))), '{}')
+    into opened, closed, ruled, named, domain, roots
+    from (select x.collection_id as id, case deed when 'read' then x.read else x.write end as rule, x.read, x.write
+            from switchyard.rules x) r;
   if 'users' <> all (ruled) then roots := roots || 'users'::text; end if;
 end $$;
 

@@ -34,8 +34,8 @@
 
         private static func write(_ count: Int, as task: Int, to storage: any StorageClient) async throws {
             for number in 0..<count {
-                let receipt = try await storage.mergeDocument(
-                    StoragePath(unchecked: "writes/t\(task)n\(number)"), ["count": .increment(1)])
+                let receipt = try await storage.setDocument(
+                    StoragePath(unchecked: "writes/t\(task)n\(number)"), ["number": .of(number), "at": .serverTime])
                 try await receipt.acknowledged()
             }
         }
