@@ -51,7 +51,7 @@ public struct WorkQueue<Payload: Codable & Sendable>: Sendable {
     public func add(
         _ payload: Payload, id: Job<Payload>.ID? = nil, after delay: Duration = .zero
     ) async throws(StorageError) -> Job<Payload>.ID {
-        let path = id.map { collection.document($0) } ?? collection.newDocument()
+        let path = id.map { collection.document($0) } ?? storage.newDocument(in: collection)
         let time = now()
         let data = DocumentData([
             ("payload", try DocumentCoder.standard.value(of: payload)), ("attempts", .integer(0)),

@@ -18,6 +18,10 @@ extension RoutedStorageClient {
     public var capabilities: StorageCapabilities { route.client?.capabilities ?? StorageCapabilities() }
     public var clock: any Clock<Duration> { route.client?.clock ?? ContinuousClock() }
 
+    public func newDocument(in collection: CollectionPath) -> StoragePath {
+        route.client?.newDocument(in: collection) ?? collection.newDocument()
+    }
+
     public func document(_ path: StoragePath, from source: ReadSource) async throws(StorageError) -> DocumentSnapshot {
         try path.checked()
         return try await route.call(.repeatable("document", .reading(path))) {

@@ -20,7 +20,7 @@ public struct DocumentCheckInClient: CheckInClient {
             var batch = WriteBatch()
             // A set, since the name is new anyway; so the batch can be repeated safely.
             try batch.set(
-                Self.collection.newDocument(),
+                storage.newDocument(in: Self.collection),
                 ["userID": .of(id), "checkedInAt": .of(time), "recordedAt": .serverTime])
             try batch.merge(UserFields.path(id), ["lastCheckInAt": .of(time)])
             _ = try await storage.commit(batch)

@@ -2,6 +2,8 @@
 extension StorageClient {
     public var clock: any Clock<Duration> { ContinuousClock() }
 
+    public func newDocument(in collection: CollectionPath) -> StoragePath { collection.newDocument() }
+
     public func documents(
         _ paths: [StoragePath], from source: ReadSource
     ) async throws(StorageError) -> [DocumentSnapshot] {

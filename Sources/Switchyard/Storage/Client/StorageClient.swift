@@ -21,6 +21,10 @@ public protocol StorageClient: Sendable {
     /// The clock for pauses between the attempts at a transaction. Real time by default.
     var clock: any Clock<Duration> { get }
 
+    /// A document of `collection` with a new random name, as the backend accepts it there. It does not exist until you write
+    /// it. By default, the name has 20 letters and digits.
+    func newDocument(in collection: CollectionPath) -> StoragePath
+
     /// The document at `path`. A missing document is not an error: its snapshot has no data.
     ///
     /// - Throws: `.unauthorized` if rules forbid it; `.unavailable` (retryable) if the server does not answer.

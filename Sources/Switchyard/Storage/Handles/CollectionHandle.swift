@@ -1,3 +1,5 @@
+public import Foundation
+
 /// A collection and the operations on it.
 ///
 /// ```swift
@@ -28,8 +30,16 @@ public struct CollectionHandle: DocumentQuerySource, Hashable, CustomStringConve
         DocumentHandle(storage: storage, path: path.document(id))
     }
 
+    /// The document called `id`, as `uuidString` spells it.
+    public func document(_ id: UUID) -> DocumentHandle { document(id.uuidString) }
+
+    /// The document called `id` in decimal digits.
+    public func document(_ id: some BinaryInteger) -> DocumentHandle { document(String(id)) }
+
     /// A document with a new random name. It does not exist until you write it.
-    public func newDocument() -> DocumentHandle { DocumentHandle(storage: storage, path: path.newDocument()) }
+    public func newDocument() -> DocumentHandle {
+        DocumentHandle(storage: storage, path: storage.newDocument(in: path))
+    }
 
     /// Adds a document with a new random name. To get the server's answer, use ``addWithReceipt(_:)``.
     @discardableResult

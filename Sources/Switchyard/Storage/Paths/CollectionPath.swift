@@ -90,7 +90,8 @@ public struct CollectionPath: Sendable {
         return StoragePath(unchecked: problem.map { InvalidPath.marked(text, $0) } ?? text)
     }
 
-    /// A document of this collection with a new random name of 20 letters and digits.
+    /// A document of this collection with a new random name of 20 letters and digits. For a name as the backend accepts it,
+    /// use ``StorageClient/newDocument(in:)``.
     public func newDocument() -> StoragePath {
         var generator = SystemRandomNumberGenerator()
         return newDocument(using: &generator)

@@ -1,3 +1,5 @@
+public import Foundation
+
 /// A property that is the document's own name: filled in when a document is read, and never written.
 ///
 /// ```swift
@@ -7,7 +9,8 @@
 /// }
 /// let alice = User(name: "Alice")        // its id is empty until it comes from a document
 /// ```
-/// As `String?` it is `nil` until then; as `StoragePath` it is the whole path. Adding a value to a collection gives the
+/// As `String?` it is `nil` until then; as `StoragePath` it is the whole path. As `UUID`, `Int` or `Int64` it fits only documents
+/// with such names, for example rows of a table with such a key; until then it is zero, or `nil` as an optional. Adding a value to a collection gives the
 /// document a new name, whatever the property contains. For other coders, such as `JSONEncoder`, it is an ordinary value.
 ///
 /// To pass an ID that is not a literal, write `User(id: DocumentID(id), name: name)`, or declare the property as `@DocumentID
@@ -23,7 +26,8 @@ public struct DocumentID<Value: DocumentIDValue>: Sendable {
 
 /// A type that a ``DocumentID`` can have.
 public protocol DocumentIDValue: Codable, Sendable {
-    init(documentPath path: StoragePath)
+    /// - Throws: Any error if the name does not fit; reading the document then fails with `.codingFailed`.
+    init(documentPath path: StoragePath) throws
     /// For a value that does not come from a document.
     static var noDocumentID: Self { get }
 }
@@ -39,8 +43,38 @@ extension StoragePath: DocumentIDValue {
     public static var noDocumentID: StoragePath { StoragePath(segments: []) }
 }
 
+extension UUID: DocumentIDValue {
+    public init(documentPath path: StoragePath) throws {
+        guard let id = UUID(uuidString: path.id) else {
+            throw CodingFailure(reason: "the document's name is not a UUID")
+        }
+        self = id
+    }
+    /// All zeros.
+    public static var noDocumentID: UUID { UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)) }
+}
+
+extension Int64: DocumentIDValue {
+    public init(documentPath path: StoragePath) throws { self = try number(namedBy: path) }
+    public static var noDocumentID: Int64 { 0 }
+}
+
+extension Int: DocumentIDValue {
+    public init(documentPath path: StoragePath) throws { self = try number(namedBy: path) }
+    public static var noDocumentID: Int { 0 }
+}
+
+/// Only the spelling that a number has as a name, so that the document is found again.
+private func number<Number: FixedWidthInteger>(namedBy path: StoragePath) throws -> Number {
+    let name = path.id
+    guard let number = Number(name), String(number) == name else {
+        throw CodingFailure(reason: "the document's name is not a whole number of the type \(Number.self)")
+    }
+    return number
+}
+
 extension Optional: DocumentIDValue where Wrapped: DocumentIDValue {
-    public init(documentPath path: StoragePath) { self = Wrapped(documentPath: path) }
+    public init(documentPath path: StoragePath) throws { self = try Wrapped(documentPath: path) }
     public static var noDocumentID: Wrapped? { nil }
 }
 
@@ -73,7 +107,13 @@ extension Optional: ExpressibleByDocumentIDLiteral where Wrapped: ExpressibleByD
 extension DocumentID: Codable {
     public init(from decoder: any Decoder) throws {
         if let decoder = decoder as? ValueDecoder {
-            wrappedValue = decoder.context.path.map(Value.init(documentPath:)) ?? .noDocumentID
+            do {
+                wrappedValue = try decoder.context.path.map { try Value(documentPath: $0) } ?? .noDocumentID
+            } catch {
+                let failure = error as? CodingFailure
+                throw decoder.located(
+                    failure ?? CodingFailure(reason: "\(Value.self) does not accept the document's name"), at: nil)
+            }
         } else if let probe = decoder as? FieldProbe {
             wrappedValue = probe.documentID(Value.self)
         } else {

@@ -49,7 +49,7 @@ extension StorageClient {
     public func addDocument(
         to collection: CollectionPath, from value: some Encodable, by coder: DocumentCoder = .standard
     ) async throws(StorageError) -> StoragePath {
-        let path = collection.newDocument()
+        let path = newDocument(in: collection)
         try await createDocument(path, from: value, by: coder)
         return path
     }
@@ -61,7 +61,7 @@ extension StorageClient {
     public func addDocument(
         to collection: CollectionPath, _ fields: WriteFields
     ) async throws(StorageError) -> StoragePath {
-        let path = collection.newDocument()
+        let path = newDocument(in: collection)
         try await createDocument(path, fields)
         return path
     }

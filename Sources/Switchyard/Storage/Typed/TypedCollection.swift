@@ -1,3 +1,5 @@
+public import Foundation
+
 /// A collection whose documents are all values of one type.
 ///
 /// ```swift
@@ -22,8 +24,14 @@ public struct TypedCollection<Value: Sendable>: TypedQuerySource {
     /// The document called `id`.
     public func document(_ id: String) -> TypedDocument<Value> { document(at: path.document(id)) }
 
+    /// The document called `id`, as `uuidString` spells it.
+    public func document(_ id: UUID) -> TypedDocument<Value> { document(id.uuidString) }
+
+    /// The document called `id` in decimal digits.
+    public func document(_ id: some BinaryInteger) -> TypedDocument<Value> { document(String(id)) }
+
     /// A document with a new random name. It does not exist until you write it.
-    public func newDocument() -> TypedDocument<Value> { document(at: path.newDocument()) }
+    public func newDocument() -> TypedDocument<Value> { document(at: storage.newDocument(in: path)) }
 
     func document(at path: StoragePath) -> TypedDocument<Value> {
         TypedDocument(storage: storage, path: path, converter: converter)

@@ -47,8 +47,16 @@ struct FieldProbe: Decoder {
 
     func element() -> FieldProbe { FieldProbe(record, path, isField: false, depth: depth + 1) }
 
+    /// Documents with names as types of IDs accept them: any text, a UUID, a number.
+    private static let documents: [(plain: StoragePath, changed: StoragePath)] = [
+        ("made/other", "made/up"),
+        ("made/00000000-0000-4000-8000-000000000001", "made/00000000-0000-4000-8000-000000000002"),
+        ("made/37", "made/73"),
+    ]
+
     func documentID<Value: DocumentIDValue>(_ type: Value.Type) -> Value {
-        let value = Value(documentPath: isChanged ? "made/up" : "made/other")
+        let paths = FieldProbe.documents.map { isChanged ? $0.changed : $0.plain }
+        let value = paths.lazy.compactMap { try? Value(documentPath: $0) }.first ?? Value.noDocumentID
         record.nodes.append(Node(path: path, value: value, isDocumentID: true))
         return value
     }
