@@ -47,13 +47,14 @@ struct SupabaseCallerDesk: CallerDesk {
         let (configuration, clock) = (surroundings.configuration, surroundings.context.clock)
         let service = PostgRESTService(
             project: surroundings.project, tokens: tokens, transport: surroundings.transport, clock: clock, gate: gate)
-        return DirectStorageClient(
+        let documents = DirectStorageClient(
             SupabaseDriver(
                 service: service, tables: tables, lines: lines,
                 pace: SupabaseWatch.Pace(alone: configuration.checkInterval), clock: clock,
                 observer: surroundings.context.observer),
             token: caller?.token, userID: caller?.userID, engines: engines, clock: clock,
             observer: surroundings.context.observer)
+        return UUIDTablesClient.around(documents, tables)
     }
 
     func makeFileStorageClient(

@@ -53,8 +53,8 @@ extension SupabaseDriver {
     ) throws(StorageError) -> (object: JSONObject, hasRows: Bool) {
         var hasRows = false
         var entries: [JSON] = []
-        for write in writes {
-            let found: SupabaseTables.Place?
+        for write in writes.map({ tables.canonical($0) }) {
+            let found: TableMappings.Place?
             // Later attempts would not find a place for it either.
             do throws(StorageError) { found = try tables.place(of: write.path.collection) } catch {
                 throw error.asRefusal()

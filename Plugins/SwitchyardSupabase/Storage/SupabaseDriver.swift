@@ -57,7 +57,7 @@ struct SupabaseDriver: SyncDriver {
     func documents(_ paths: [StoragePath]) async throws(StorageError) -> FetchedDocuments {
         var documents: [JSON] = []
         var rows: [TableMappings.Place: [JSON]] = [:]
-        for path in Set(paths) {
+        for path in Set(paths.map { tables.canonical($0) }) {
             if let place = try tables.place(of: path.collection) {
                 rows[place, default: []].append(.string(path.id))
             } else {
@@ -85,7 +85,8 @@ struct SupabaseDriver: SyncDriver {
         let found = Dictionary(answers.flatMap(\.documents).map { ($0.path, $0) }) { first, _ in first }
         // As of the earlier of two times.
         return FetchedDocuments(
-            documents: paths.map { found[$0] ?? .missing($0) }, readTime: answers.map(\.readTime).min() ?? .never,
+            documents: paths.map { found[tables.canonical($0)]?.at($0) ?? .missing($0) },
+            readTime: answers.map(\.readTime).min() ?? .never,
             deletionTimes: answers.reduce(into: [:]) { $0.merge($1.deletionTimes) { first, _ in first } })
     }
 
@@ -234,6 +235,15 @@ private struct SupabaseTransaction: StorageTransactionBackend {
                 do { try await driver.clock.sleep(for: pause) } catch _ { throw error }
             }
         }
+    }
+}
+
+extension DocumentSnapshot {
+    /// The same document under another spelling of its path: a transaction knows what it reads by the path that it asked for.
+    fileprivate func at(_ path: StoragePath) -> DocumentSnapshot {
+        guard path != self.path else { return self }
+        return DocumentSnapshot(
+            path: path, data: data, createTime: createTime, updateTime: updateTime, metadata: metadata)
     }
 }
 

@@ -11,8 +11,7 @@ public final class SupabaseStorageAdapter: StorageLayer {
     public let functions: SupabaseFunctions
     /// The project's tables as they are.
     public let tables: SupabaseTables
-    private let documents: SyncedStorageClient
-    public var base: any StorageClient { documents }
+    public let base: any StorageClient
 
     init(_ surroundings: SupabaseSurroundings) async throws(InfrastructureError) {
         let configuration = surroundings.configuration
@@ -27,13 +26,14 @@ public final class SupabaseStorageAdapter: StorageLayer {
             project: surroundings.project, tokens: surroundings.tokens, transport: surroundings.transport,
             clock: context.clock, gate: SchemaGate(needed: mappings.isEmpty ? 1 : 3), now: context.now)
         let share = configuration.realtime.mode == .off ? nil : surroundings.session.realtime(for: .documents)
-        documents = try await SyncedStorageClient(
+        let documents = try await SyncedStorageClient(
             driver: SupabaseDriver(
                 service: service, tables: mappings, realtime: share?.socket, share: share,
                 pace: SupabaseWatch.Pace(alone: configuration.checkInterval), clock: context.clock,
                 observer: context.observer),
             folder: configuration.keepsDocuments ? try surroundings.folder("documents") : nil,
             cacheBytes: configuration.cacheBytes, context: context)
+        base = UUIDTablesClient.around(documents, mappings)
     }
 
     public func unwrapped<Client>(as type: Client.Type) -> Client? {

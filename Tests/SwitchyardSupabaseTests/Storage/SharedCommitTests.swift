@@ -27,7 +27,7 @@ struct SharedCommitTests {
     }
 
     private func withClient(
-        tables: SupabaseTables = .none, gate: SchemaGate? = nil,
+        tables: TableMappings = .none, gate: SchemaGate? = nil,
         _ body: (SyncedStorageClient, SupabaseSite, Calls) async throws -> Void
     ) async throws {
         let site = try await SupabaseSite()

@@ -33,6 +33,11 @@ struct MappedTable: Hashable, Sendable {
         guard ![mapping.schema, mapping.table, mapping.idColumn].contains("") else {
             throw mistake("leaves a name empty")
         }
+        let parents = segments.compactMap { if case .column(let column) = $0 { column } else { nil } }
+        let columns = Set(parents + [mapping.idColumn] + mapping.fields.values)
+        if let stranger = mapping.uuidColumns.subtracting(columns).min() {
+            throw mistake("lists “\(stranger)” among the UUIDs, which is the column of no ID, parent or field")
+        }
         self.mapping = mapping
         self.segments = segments
         json = MappedTable.description(of: mapping, segments)
@@ -77,6 +82,14 @@ struct MappedTable: Hashable, Sendable {
             }
         }
         return values
+    }
+
+    /// A collection of this table in the database's spelling.
+    func canonical(_ collection: CollectionPath) -> CollectionPath {
+        let parts = zip(collection.segments, segments).map { part, segment in
+            if case .column(let column) = segment { mapping.canonical(part, in: column) } else { part }
+        }
+        return CollectionPath(unchecked: parts.joined(separator: "/"))
     }
 
     /// Whether collections of this table are below the document, either directly or at any depth.

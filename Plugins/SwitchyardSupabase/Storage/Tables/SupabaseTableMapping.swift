@@ -22,6 +22,11 @@ public struct SupabaseTableMapping: Sendable, Hashable, Codable {
     public var idColumn = "id"
     /// The columns by field name.
     public var fields: [String: String]
+    /// Those columns of the ID, the parents and the fields that have the type `uuid`.
+    ///
+    /// The database spells UUIDs in lower case, Swift's `uuidString` in upper case. In these columns, names and values are
+    /// converted to lower case wherever you pass them: in paths, writes and conditions. Added documents get a UUID as ID.
+    public var uuidColumns: Set<String> = []
     /// The column for a row's creation time; without it, that time is unknown.
     public var createdColumn: String?
     /// The column for the time of a row's last change, in microseconds: the document's version. Commits set it, and other
@@ -49,7 +54,7 @@ public struct SupabaseTableMapping: Sendable, Hashable, Codable {
     }
 
     private enum CodingKeys: CodingKey {
-        case collection, schema, table, idColumn, fields, createdColumn, updatedColumn
+        case collection, schema, table, idColumn, fields, uuidColumns, createdColumn, updatedColumn
     }
 
     public init(from decoder: any Decoder) throws {
@@ -60,6 +65,7 @@ public struct SupabaseTableMapping: Sendable, Hashable, Codable {
             fields: try container.decode([String: String].self, forKey: .fields))
         schema = try container.decodeIfPresent(String.self, forKey: .schema) ?? schema
         idColumn = try container.decodeIfPresent(String.self, forKey: .idColumn) ?? idColumn
+        uuidColumns = try container.decodeIfPresent(Set<String>.self, forKey: .uuidColumns) ?? uuidColumns
         createdColumn = try container.decodeIfPresent(String.self, forKey: .createdColumn)
         updatedColumn = try container.decodeIfPresent(String.self, forKey: .updatedColumn)
     }

@@ -21,12 +21,15 @@ struct TableMappings: Sendable {
     private let tables: [MappedTable]
     /// Whether collections without a table exist.
     let usesDocuments: Bool
+    /// Whether any table has columns for UUIDs.
+    let hasUUIDs: Bool
 
     static let none = TableMappings()
 
     private init() {
         tables = []
         usesDocuments = true
+        hasUUIDs = false
     }
 
     /// - Throws: `.invalidConfiguration`, naming the invalid mapping.
@@ -35,6 +38,7 @@ struct TableMappings: Sendable {
         for mapping in mappings { tables.append(try MappedTable(mapping)) }
         self.tables = tables
         self.usesDocuments = usesDocuments
+        hasUUIDs = mappings.contains { !$0.uuidColumns.isEmpty }
     }
 
     var isEmpty: Bool { tables.isEmpty }
