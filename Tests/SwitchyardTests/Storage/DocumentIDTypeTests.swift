@@ -53,6 +53,7 @@ import Testing
         #expect(try await rows.document("9007199254740993").get()?.id == 9_007_199_254_740_993)
         #expect(try await storage.collection("rows").document(-5).get()["number"] == 2)
         #expect(try await rows.where(\.id, .equal, -5).documents().map(\.number) == [2])
+        #expect(try await rows.where(\.id, .in, [-5, 6]).documents().map(\.number) == [2])
         #expect(Row(number: 1).id == 0)
     }
 

@@ -73,14 +73,13 @@ enum QueryRules {
         }
     }
 
-    /// A document's name given as a reference, or as text relative to the collection; a number stands for its digits.
+    /// A document's name given as a reference, or as text relative to the collection.
     static func reference(_ value: DocumentValue, in source: Query.Source) throws(StorageError) -> DocumentValue {
         switch (value, source) {
         case (.reference(let reference), _):
             try reference.path.checked()
             return value
         case (.string(let id), .collection(let collection)): return try collection.document(id).checked().documentValue
-        case (.integer(let id), .collection): return try reference(.string(String(id)), in: source)
         case (.string(let path), .group(_, let ancestor)):
             let whole = ancestor.map { $0.rawValue + "/" + path } ?? path
             return try StoragePath(validating: whole).documentValue

@@ -96,7 +96,8 @@ extension TypedQuerySource {
     ) -> TypedQuery<Value> {
         let converter = typed.converter
         return with(property) { query, field throws(StorageError) in
-            query.where(field, operation, try converter.operand(operand))
+            let operand = try converter.operand(operand)
+            return query.where(field, operation, field.isDocumentID ? operand.digitsOfNumbers : operand)
         }
     }
 
@@ -109,6 +110,17 @@ extension TypedQuerySource {
             } catch {
                 return query.failing(error)
             }
+        }
+    }
+}
+
+extension DocumentValue {
+    /// Names are text: a number stands for its digits, also in an array.
+    fileprivate var digitsOfNumbers: DocumentValue {
+        switch self {
+        case .integer(let number): .string(String(number))
+        case .array(let elements): .array(elements.map(\.digitsOfNumbers))
+        default: self
         }
     }
 }
