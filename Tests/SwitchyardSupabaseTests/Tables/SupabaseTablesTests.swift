@@ -107,6 +107,42 @@ struct SupabaseTablesTests {
         #expect(try await open.eq("title", "b").rows(as: Number.self).map(\.n) == [2])
     }
 
+    @Test func `Related rows come with the rows, in an order and a range of their own`() async throws {
+        struct Named: Decodable, Equatable { let name: String }
+        struct Todo: Decodable, Equatable {
+            let title: String
+            let lists: Named?
+        }
+        struct List: Decodable, Equatable {
+            struct Item: Decodable, Equatable { let n: Int64 }
+            let name: String
+            let todos: [Item]
+        }
+        let user = UUID().uuidString.lowercased()
+        let tables = try await TablesSite.shared.value.tables(user)
+        let list = UUID()
+        try await tables.from("lists").insert(["id": list.uuidString, "owner": user, "name": "Home"]).run()
+        try await tables.from("todos").insert([Row(title: "loose", n: 9)]).run()
+        struct Listed: Encodable {
+            let title: String
+            let list: UUID
+            let n: Int64
+        }
+        try await tables.from("todos").insert((1...4).map { Listed(title: "t\($0)", list: list, n: $0) }).run()
+        let todos = try await tables.from("todos").select("title, lists(name)").in("n", [4, 9]).order("n").rows(
+            as: Todo.self)
+        #expect(todos == [Todo(title: "t4", lists: Named(name: "Home")), Todo(title: "loose", lists: nil)])
+        let inner = tables.from("todos").select("title, lists!inner(name)").eq("lists.name", "Home")
+        #expect(try await inner.count() == 4)
+        let lists = tables.from("lists").select("name, todos(n)").order("n", ascending: false, in: "todos").limit(
+            2, in: "todos")
+        #expect(try await lists.row(as: List.self) == List(name: "Home", todos: [.init(n: 4), .init(n: 3)]))
+        let error = await failure { () throws(StorageError) in
+            try await tables.from("todos").select("*, moods(*)").run()
+        }
+        #expect(error?.code == .invalidArgument && error?.message.contains("moods") == true, "\(error as Any)")
+    }
+
     // MARK: What goes wrong
 
     private func failure(_ body: () async throws(StorageError) -> Void) async -> StorageError? {
