@@ -86,6 +86,24 @@ import Testing
         await backend.shutDown()
     }
 
+    @Test func `UUIDs of a table are names and values`() async throws {
+        var lists = SupabaseTableMapping(collection: "lists", table: "lists", columns: ["title", "owner"])
+        lists.uuidColumns = ["id", "owner"]
+
+        struct List: Codable {
+            @DocumentID var id: UUID
+            var title: String
+            var owner: UUID
+        }
+        let configuration = SupabaseConfiguration(url: "https://demo.supabase.co", key: "key", tables: [lists])
+        let backend = try await Infrastructure(.supabase(configuration))
+        let (storage, userID) = (backend.storage, UUID())
+        let mine = storage.collection("lists", of: List.self).where(\.owner, .equal, userID)
+        #expect(mine.query.mistake == nil)
+        #expect(storage.newDocument(in: "lists").id.utf8.count == 36)
+        await backend.shutDown()
+    }
+
     @Test(arguments: [
         "Sources/SwitchyardLocalFirebase/Documentation.docc/RunningALocalFirebase.md",
         "Sources/SwitchyardLocalSupabase/Documentation.docc/RunningALocalSupabase.md",
