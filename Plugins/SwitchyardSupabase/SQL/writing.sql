@@ -301,10 +301,16 @@ begin
       raise exception 'a number has no room in a double' using errcode = '22023', detail = index_;
     end if;
 
-    insert into switchyard.documents as d (path, data, owner, created_at, updated_at)
-      values (entry ->> 'path', data, switchyard.caller(), at, at)
-      on conflict (path) do update set data = excluded.data
-      returning d.updated_at into written;
+    if is_there then
+      -- Its row is locked. An insertion that meets a row runs the triggers of both.
+      value := data;
+      update switchyard.documents d set data = value where d.path = entry ->> 'path' returning d.updated_at into written;
+    else
+      insert into switchyard.documents as d (path, data, owner, created_at, updated_at)
+        values (entry ->> 'path', data, switchyard.caller(), at, at)
+        on conflict (path) do update set data = excluded.data
+        returning d.updated_at into written;
+    end if;
     outcomes := outcomes || jsonb_build_object('updateTime', switchyard.time_text(written), 'transforms', values_);
   end loop;
   perform set_config('switchyard.commit_time', '', true);
