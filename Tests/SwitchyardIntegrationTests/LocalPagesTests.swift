@@ -97,8 +97,8 @@ import Testing
         }
         let configuration = SupabaseConfiguration(url: "https://demo.supabase.co", key: "key", tables: [lists])
         let backend = try await Infrastructure(.supabase(configuration))
-        let (storage, userID) = (backend.storage, UUID())
-        let mine = storage.collection("lists", of: List.self).where(\.owner, .equal, userID)
+        let (storage, owner) = (backend.storage, UUID())
+        let mine = storage.collection("lists", of: List.self).where(\.owner, .equal, owner)
         #expect(mine.query.mistake == nil)
         #expect(storage.newDocument(in: "lists").id.utf8.count == 36)
         await backend.shutDown()

@@ -39,7 +39,7 @@ import Testing
             replies.map { .on(.post, "https://demo.supabase.co/rest/v1/rpc/switchyard_aggregate", $0) })
         let service = PostgRESTService(
             project: try SupabaseProject("https://demo.supabase.co"), tokens: SupabaseTokens(key: "key", auth: nil),
-            transport: transport, clock: HurriedClock())
+            transport: transport, clock: ImpatientClock())
         let client = SyncedStorageClient(driver: SupabaseDriver(service: service))
         let result: Result<Int, StorageError>
         do throws(StorageError) { result = .success(try await client.count(Query(in: "rooms"))) } catch {
