@@ -36,7 +36,7 @@ extension SupabaseRequest {
             answer = try await send(accepting: "application/vnd.pgrst.object+json")
         } catch {
             guard let failure = error.underlying as? PostgRESTFailure, failure.code == "PGRST116" else { throw error }
-            throw failure.details?.contains("0 rows") == true
+            throw failure.details?.includes("0 rows") == true
                 ? StorageError(.notFound, "No row of “\(path)” matches.", underlying: failure)
                 : StorageError(
                     .failedPrecondition, "Several rows of “\(path)” match, where one was asked for.",
