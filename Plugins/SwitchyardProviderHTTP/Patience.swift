@@ -7,7 +7,7 @@ import SwitchyardWire
 ///
 /// No answer at all is not waited for: a device without a network has to know that soon.
 package struct Patience: Sendable {
-    /// The last attempt begins within this time of the first.
+    /// The last attempt begins within this time of the first failure.
     package static let limit = Duration.seconds(8)
     private static let pauses = Backoff.Policy(
         initial: .milliseconds(50), factor: 2, maximum: .seconds(1), jitter: 0.5, isFirstImmediate: false)
@@ -24,16 +24,19 @@ package struct Patience: Sendable {
     package func outlasting<Value, Failure: Error>(
         _ pause: (Failure) -> Duration?, _ call: () async throws(Failure) -> Value
     ) async throws(Failure) -> Value {
-        let watch = Stopwatch(clock)
-        var backoff = Backoff(Self.pauses, now: watch.now)
-        var chance = SystemRandomNumberGenerator()
+        // Most calls succeed at once, and then none of this is needed.
+        var waiting: (watch: Stopwatch, backoff: Backoff)?
         while true {
             do throws(Failure) { return try await call() } catch {
                 guard let least = pause(error) else { throw error }
+                let watch = waiting?.watch ?? Stopwatch(clock)
+                var backoff = waiting?.backoff ?? Backoff(Self.pauses, now: watch.now)
+                var chance = SystemRandomNumberGenerator()
                 let delay = backoff.next(now: watch.now, atLeast: least, using: &chance)
                 guard watch.elapsed + delay <= Self.limit, !Task.isCancelled,
                     (try? await clock.sleep(for: delay)) != nil
                 else { throw error }
+                waiting = (watch, backoff)
             }
         }
     }

@@ -32,8 +32,8 @@ final class MessageListener: Sendable {
                         self?.outcome.resolve(.success(()))
                     case .confirmed:
                         self?.outcome.resolve(.success(()))
-                        // What was sent since the join may be in neither.
-                        await missed.look()
+                        // What was sent since the join may be in neither. Messages that arrive do not wait for that.
+                        Task { await missed.check() }
                     case .broadcast(let broadcast):
                         guard broadcast.event == MessageChannel.event, case .json(let json) = broadcast.content,
                             let message = RemoteMessage(supabase: json, fallbackID: broadcast.id, topic: name.topic)

@@ -14,15 +14,15 @@ actor MissedMessages {
     private let clock: any Clock<Duration>
     private let pause: Duration
     private var channels: [MessageChannel: MessageNumbers] = [:]
-    /// Whose messages these are; empty before the first look.
+    /// Whose messages these are; empty before the first check.
     private var user: [AuthUser.ID?] = []
     /// Whether the database numbers messages. An older installation does not.
     private var isServed = true
     private var running: Task<Void, Never>?
     private var waiting: Task<Void, Never>?
-    private var rounds: Task<Void, Never>?
+    private var checking: Task<Void, Never>?
 
-    /// - Parameter pause: How often to look while channels are followed.
+    /// - Parameter pause: How often to check while channels are followed.
     init(_ service: PostgRESTService, hub: MessagingHub, pause: Duration, clock: any Clock<Duration>) {
         self.service = service.patient
         self.hub = hub
@@ -30,48 +30,48 @@ actor MissedMessages {
         self.clock = clock
     }
 
-    deinit { rounds?.cancel() }
+    deinit { checking?.cancel() }
 
     /// Returns when it is known which message is the newest, or when the database cannot say it. What is sent from then on is not
     /// lost.
     func follow(_ channel: MessageChannel) async {
         guard isServed, channels[channel]?.through == nil else { return }
         channels[channel] = channels[channel] ?? MessageNumbers()
-        if rounds == nil { rounds = goRound() }
-        await look()
+        if checking == nil { checking = checkRegularly() }
+        await check()
     }
 
     func forget(_ channel: MessageChannel) { channels[channel] = nil }
 
     func arrived(_ number: Int64, on channel: MessageChannel) {
         channels[channel]?.arrived(number)
-        if channels[channel]?.hasHole == true { Task { await look() } }
+        if channels[channel]?.hasHole == true { Task { await check() } }
     }
 
     func shutDown() {
-        rounds?.cancel()
+        checking?.cancel()
         channels = [:]
     }
 
-    private func goRound() -> Task<Void, Never> {
+    private func checkRegularly() -> Task<Void, Never> {
         Task { [weak self, clock, pause] in
             // Not all devices at the same moment.
             while (try? await clock.sleep(for: pause * Double.random(in: 0.8...1.2))) != nil {
                 guard let self else { return }
-                await look()
+                await check()
             }
         }
     }
 
-    // MARK: Looking
+    // MARK: Asking
 
-    /// Returns after a look that began after the call.
-    func look() async {
+    /// Returns after a check that began after the call.
+    func check() async {
         if let waiting { return await waiting.value }
         let next = Task { [running] in
             await running?.value
             self.begin()
-            while await self.lookOnce() {}
+            while await self.checkOnce() {}
         }
         waiting = next
         await next.value
@@ -83,7 +83,7 @@ actor MissedMessages {
     }
 
     /// - Returns: Whether there is more to fetch.
-    private func lookOnce() async -> Bool {
+    private func checkOnce() async -> Bool {
         guard isServed, !channels.isEmpty else { return false }
         if user != [hub.user] {
             // Whoever signs in gets no earlier messages. While nobody is signed in, nothing is known yet.
@@ -112,7 +112,8 @@ actor MissedMessages {
                 if let message = RemoteMessage(supabase: message, topic: channel.topic) { hub.take(message) }
             }
             channels[channel]?.settled(through: through, newest: newest)
-            if through < newest { isBehind = true }
+            // An answer that brings nothing further is not asked for again at once.
+            if through < newest, through > asked[channel]?.through ?? -1 { isBehind = true }
         }
         return isBehind
     }

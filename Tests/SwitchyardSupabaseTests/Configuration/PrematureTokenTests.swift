@@ -68,23 +68,14 @@ import Testing
         }
     }
 
-    private func failure(_ service: PostgRESTService) async -> StorageError? {
-        do throws(StorageError) {
-            _ = try await service.call("switchyard_get", [:], isIdempotent: true)
-            return nil
-        } catch {
-            return error
-        }
-    }
-
     @Test func `The previous token is used while the new one is from the future, and no other is asked for`()
         async throws
     {
         let bed = Bed()
         let service = try bed.service()
-        #expect(await failure(service) == nil)
+        #expect(await failure(of: service) == nil)
         bed.renew()
-        for _ in 0..<5 { #expect(await failure(service) == nil) }
+        for _ in 0..<5 { #expect(await failure(of: service) == nil) }
         #expect(bed.renewals == 0)
         #expect(bed.refusals == 1, "the new one is not tried with every call")
     }
@@ -94,16 +85,16 @@ import Testing
         let bed = Bed()
         let service = try bed.service()
         bed.renew(goodAfter: 4)
-        #expect(await failure(service) == nil)
+        #expect(await failure(of: service) == nil)
         #expect((bed.refusals, bed.renewals) == (4, 0))
     }
 
     @Test func `A previous token that expires at any moment is not used`() async throws {
         let bed = Bed(lifetime: 5)
         let service = try bed.service()
-        #expect(await failure(service) == nil)
+        #expect(await failure(of: service) == nil)
         bed.renew(goodAfter: 2)
-        #expect(await failure(service) == nil)
+        #expect(await failure(of: service) == nil)
         #expect((bed.refusals, bed.renewals) == (2, 0))
     }
 
@@ -111,7 +102,7 @@ import Testing
         let bed = Bed()
         let service = try bed.service()
         bed.renew()
-        let error = try #require(await failure(service))
+        let error = try #require(await failure(of: service))
         #expect(error.code == .unavailable && error.isRetryable)
         #expect(error.message.contains("its clock is behind that of the auth server. Synchronise the clocks of both."))
         #expect(error.message.contains("JWT issued at future"))

@@ -28,15 +28,6 @@ import Testing
         )
     }
 
-    private func failure(_ service: PostgRESTService) async -> StorageError? {
-        do throws(StorageError) {
-            _ = try await service.call("switchyard_get", [:], isIdempotent: true)
-            return nil
-        } catch {
-            return error
-        }
-    }
-
     @Test(
         arguments: [
             ("sb_publishable_1", nil, "sb_publishable_1", nil),
@@ -49,7 +40,7 @@ import Testing
     ) async throws {
         let (transport, service) = try service(
             nil, key: Secret(key), serviceKey: serviceKey.map { Secret($0) }, [.on(.post, Self.rpc, .json("[]"))])
-        #expect(await failure(service) == nil)
+        #expect(await failure(of: service) == nil)
         #expect(transport.requests[0].request.headers["apikey"] == sentKey)
         #expect(transport.requests[0].request.headers["Authorization"] == bearer)
     }
@@ -59,7 +50,7 @@ import Testing
             throw AuthError(.localStore, "The device is locked.", isRetryable: true)
         }
         let (transport, service) = try service(auth, [])
-        #expect(await failure(service)?.isRetryable == true)
+        #expect(await failure(of: service)?.isRetryable == true)
         #expect(transport.requests.isEmpty)
     }
 
@@ -98,8 +89,8 @@ import Testing
         let service = PostgRESTService(
             project: try SupabaseProject("https://demo.supabase.co"), tokens: tokens, transport: transport)
         let bound = try await service.bound()
-        #expect(await failure(service)?.code == .sessionChanged)
-        let error = await failure(bound)
+        #expect(await failure(of: service)?.code == .sessionChanged)
+        let error = await failure(of: bound)
         #expect(error?.code == .sessionChanged && error?.isRetryable == false)
         try transport.verify()
     }
@@ -108,7 +99,7 @@ import Testing
         let auth = FixedAuthClient { _ in Self.good }
         let (transport, service) = try service(
             auth, serviceKey: "sb_secret_1", [.on(.post, Self.rpc, .json("[]"))])
-        #expect(await failure(service) == nil)
+        #expect(await failure(of: service) == nil)
         #expect(transport.requests[0].request.headers["apikey"] == "sb_publishable_1")
         #expect(transport.requests[0].request.headers["Authorization"] == "Bearer \(Self.good)")
     }
@@ -116,7 +107,7 @@ import Testing
     @Test func `Another provider's session without a role is refused before it is sent`() async throws {
         let auth = FixedAuthClient { _ in Self.roleless }
         let (transport, service) = try service(auth, [])
-        let error = await failure(service)
+        let error = await failure(of: service)
         #expect(error?.code == .unauthenticated)
         #expect(error?.isRetryable == false)
         #expect(error?.message.contains("“role”") == true)
@@ -129,14 +120,14 @@ import Testing
     @Test func `A role that came with the refresh is used`() async throws {
         let auth = FixedAuthClient { refreshing in refreshing ? Self.good : Self.roleless }
         let (transport, service) = try service(auth, [.on(.post, Self.rpc, .json("[]"))])
-        #expect(await failure(service) == nil)
+        #expect(await failure(of: service) == nil)
         #expect(transport.requests[0].request.headers["Authorization"] == "Bearer \(Self.good)")
     }
 
     @Test(arguments: ["opaque", "a.b.c", ""])
     func `What is no web token is not sent`(_ text: String) async throws {
         let (transport, service) = try service(FixedAuthClient { _ in text }, [])
-        let error = await failure(service)
+        let error = await failure(of: service)
         #expect(error?.underlying as? SupabaseTokenProblem == .noWebToken)
         #expect(transport.requests.isEmpty)
     }
@@ -145,7 +136,7 @@ import Testing
         let refusal = #"{"code":"22P02","message":"invalid input syntax for type uuid: \"alice\"","details":null}"#
         let (_, service) = try service(
             FixedAuthClient { _ in Self.good }, [.on(.post, Self.rpc, .json(refusal, status: 400))])
-        let error = await failure(service)
+        let error = await failure(of: service)
         #expect(error?.code == .unauthorized)
         #expect(error?.message.contains("“sub”") == true)
         #expect(error?.message.contains("alice") == false)
@@ -157,7 +148,7 @@ import Testing
         let refusal = #"{"code":"22P02","message":"invalid input syntax for type uuid: \"x\"","details":null}"#
         let (_, service) = try service(
             FixedAuthClient { _ in token }, [.on(.post, Self.rpc, .json(refusal, status: 400))])
-        let error = await failure(service)
+        let error = await failure(of: service)
         #expect(error?.code == .invalidArgument)
         #expect(error?.underlying is PostgRESTFailure)
     }

@@ -148,6 +148,29 @@ import Testing
         }
     }
 
+    @Test(.timeLimit(.minutes(1))) func `Messages that arrive do not wait for the question what was missed`()
+        async throws
+    {
+        try await withStub { stub in
+            let client = try stub.client()
+            try await client.subscribe(to: "news")
+            let messages = await client.messageStream().begun()
+            let gate = Gate()
+            stub.holdMissed(at: gate)
+            stub.dropConnections()
+            try await eventually("the channel is joined again, and the database is asked", within: .seconds(20)) {
+                stub.joins == 2 && gate.waiting > 0
+            }
+            await stub.tell("switchyard:topic:news", ["id": "a", "title": "Live"])
+            for try await message in messages {
+                #expect(message.title == "Live" && gate.waiting > 0)
+                break
+            }
+            gate.open()
+            await client.shutDown()
+        }
+    }
+
     @Test func `An app that starts without a connection is registered when there is one`() async throws {
         try await withFolder { folder in
             try await withStub { stub in

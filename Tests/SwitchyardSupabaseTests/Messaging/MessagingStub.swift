@@ -30,6 +30,8 @@ final class MessagingStub: Sendable {
         var refusals = 0
         var refusesJoins = false
         var failure: Int?
+        /// Where calls for missed messages wait.
+        var gate: Gate?
     }
 
     private let state = Mutex(State())
@@ -66,6 +68,8 @@ final class MessagingStub: Sendable {
     func refuseJoins(_ refuses: Bool) { state.withLock { $0.refusesJoins = refuses } }
     /// Answers calls of functions with this status.
     func failCalls(with status: Int?) { state.withLock { $0.failure = status } }
+    /// Lets calls for missed messages wait.
+    func holdMissed(at gate: Gate) { state.withLock { $0.gate = gate } }
     func setVersion(_ version: Int) { state.withLock { $0.version = version } }
     func dropConnections() { box.withLock { $0 }?.dropConnections() }
     func stop() async { await box.withLock { $0 }?.stop() }
@@ -112,6 +116,7 @@ final class MessagingStub: Sendable {
         guard let name = path.split(separator: "/").last.map(String.init), path.contains("/rpc/") else {
             return ServerResponse(status: 404)
         }
+        if name == "switchyard_messages", let gate = state.withLock(\.gate) { try? await gate.pass() }
         return state.withLock { state in
             let installation = body?["installation"]?.string ?? ""
             if name != "switchyard_schema", name != "switchyard_messages" { state.calls.append(name) }

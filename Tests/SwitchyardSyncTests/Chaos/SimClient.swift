@@ -38,7 +38,7 @@ final class SimClient {
     var now = Timestamp(microseconds: 5)
     /// The first document whose pending writes did not fit the cache when a user came.
     private(set) var wrongOverlay: StoragePath?
-    private var wishes: [Int: ViewOptions] = [:]
+    private var options: [Int: ViewOptions] = [:]
     private(set) var waits: Set<Int> = []
     private var lastToken = 0
     private(set) var trace: Trace
@@ -104,14 +104,14 @@ final class SimClient {
 
     // MARK: The user
 
-    func readsCacheOnly(_ id: Int) -> Bool { wishes[id]?.readsCacheOnly ?? false }
+    func readsCacheOnly(_ id: Int) -> Bool { options[id]?.readsCacheOnly ?? false }
 
     /// - Parameter isBrief: Whether to leave at once.
     func listen(_ query: LiveQuery, fromCache: Bool, isBrief: Bool) {
         lastToken += 1
         listeners[lastToken] = query
-        wishes[lastToken] = ViewOptions(readsCacheOnly: fromCache)
-        feed(.listen(lastToken, query, wishes[lastToken]!))
+        options[lastToken] = ViewOptions(readsCacheOnly: fromCache)
+        feed(.listen(lastToken, query, options[lastToken]!))
         if isBrief { unlisten(lastToken) }
     }
 
@@ -219,7 +219,7 @@ final class SimClient {
         reads = []
         if !isNetworkEnabled { feed(.setNetwork(isEnabled: false)) }
         perform(machine.start())
-        for (id, query) in listeners.sorted(by: { $0.key < $1.key }) { feed(.listen(id, query, wishes[id]!)) }
+        for (id, query) in listeners.sorted(by: { $0.key < $1.key }) { feed(.listen(id, query, options[id]!)) }
         return lost
     }
 

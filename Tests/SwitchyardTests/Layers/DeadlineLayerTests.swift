@@ -259,6 +259,7 @@ import Testing
 
         func progress() -> SnapshotStream<TransferProgress, Never> { SnapshotStream { _ in {} } }
         func result() async throws(FileStorageError) -> Int {
+            // Longer than any test runs: only a cancellation ends it.
             do { try await Task.sleep(for: .seconds(3600)) } catch {
                 isCancelled.store(true, ordering: .relaxed)
             }
