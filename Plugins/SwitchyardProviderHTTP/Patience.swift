@@ -1,4 +1,4 @@
-import Switchyard
+package import Switchyard
 import SwitchyardBytes
 import SwitchyardWire
 
@@ -42,7 +42,13 @@ package struct Patience: Sendable {
     }
 }
 
-extension TransportError {
-    /// Whether the server was reached, and ended the connection instead of answering: another connection may do.
-    package var isLostConnection: Bool { code == .connectionLost }
+extension StorageError {
+    /// The least pause before the same call may be sent again: none if the server ended the connection instead of answering,
+    /// since another connection may do; `nil` if another attempt would not help.
+    ///
+    /// - Parameter answered: The same for an error answer.
+    package func pauseBeforeRepetition<Answer: Error>(_ answered: (Answer) -> Duration?) -> Duration? {
+        if let answer = underlying as? Answer { return answered(answer) }
+        return (underlying as? TransportError)?.code == .connectionLost ? .zero : nil
+    }
 }

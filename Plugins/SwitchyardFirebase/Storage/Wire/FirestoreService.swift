@@ -236,8 +236,7 @@ struct FirestoreService: Sendable {
         try await Patience(clock: clock).outlasting(
             { (error: StorageError) -> Duration? in
                 guard mayRepeat else { return nil }
-                if let failure = error.underlying as? FirestoreFailure { return failure.isPassing ? .zero : nil }
-                return (error.underlying as? TransportError)?.isLostConnection == true ? .zero : nil
+                return error.pauseBeforeRepetition { (failure: FirestoreFailure) in failure.isPassing ? .zero : nil }
             }, call)
     }
 

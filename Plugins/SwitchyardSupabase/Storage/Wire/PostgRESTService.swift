@@ -69,10 +69,9 @@ struct PostgRESTService: Sendable {
         try await Patience(clock: clock).outlasting(
             { (error: StorageError) -> Duration? in
                 guard isPatient, mayRepeat else { return nil }
-                if let failure = error.underlying as? PostgRESTFailure {
-                    return failure.isPassing ? failure.retryAfter ?? .zero : nil
+                return error.pauseBeforeRepetition { (failure: PostgRESTFailure) in
+                    failure.isPassing ? failure.retryAfter ?? .zero : nil
                 }
-                return (error.underlying as? TransportError)?.isLostConnection == true ? .zero : nil
             }, call)
     }
 
