@@ -57,6 +57,7 @@ import Testing
                 create policy own on public.notes using (owner = (select auth.uid()));
                 grant select, insert on public.notes to authenticated
                 """)
+        let data = try #require(try await connection.run(script: "show data_directory").first?.text)
         connection.close()
         try await withTransport { transport in
             let signedUp = try await send(
@@ -80,9 +81,10 @@ import Testing
         await #expect(throws: PostgresFailure.self) {
             _ = try await PostgresConnection(port: database.port, user: database.user, database: database.name)
         }
-        let temporary = try FileManager.default.contentsOfDirectory(
-            atPath: FileManager.default.temporaryDirectory.path)
-        #expect(!temporary.contains { $0.hasPrefix("switchyard-postgres-\(program.number)-") })
+        // Its own folder: it may also have begun to remove that of a program that was killed.
+        let folder = URL(fileURLWithPath: data).deletingLastPathComponent()
+        #expect(folder.lastPathComponent.hasPrefix("switchyard-postgres-\(program.number)-"))
+        #expect(!FileManager.default.fileExists(atPath: folder.path))
     }
 
     @Test(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"), .beside(bothRun))

@@ -28,9 +28,20 @@ package enum ProcessFolder {
         }
         if !left.isEmpty {
             try? LoopThread.start { [left] in
-                for folder in left { try? FileManager.default.removeItem(at: folder) }
+                for folder in left { remove(folder) }
             }
         }
         return unique()
+    }
+
+    /// A server that such a process started may still be ending, and writing meanwhile: then a folder is not empty when it should
+    /// go.
+    private static func remove(_ folder: URL) {
+        let deadline = ContinuousClock.now + .seconds(30)
+        while true {
+            try? FileManager.default.removeItem(at: folder)
+            guard FileManager.default.fileExists(atPath: folder.path), ContinuousClock.now < deadline else { return }
+            usleep(50_000)
+        }
     }
 }
