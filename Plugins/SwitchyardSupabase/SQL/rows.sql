@@ -358,6 +358,10 @@ begin
       raise exception 'the document exists' using errcode = 'PT409', detail = index_;
     elsif entry ->> 'exists' = 'true' and not is_there then
       raise exception 'the document does not exist' using errcode = 'PT404', detail = index_;
+    elsif entry ? 'version' then
+      if not is_there or old.version is distinct from entry ->> 'version' then
+        raise exception 'the document has changed' using errcode = 'PT412', detail = index_;
+      end if;
     elsif entry ? 'updateTime' then
       if updated is null then
         raise exception 'the table “%” has no column for versions', table_ ->> 'name' using errcode = '0A000', detail = index_;

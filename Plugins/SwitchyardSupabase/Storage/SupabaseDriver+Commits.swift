@@ -3,7 +3,7 @@ import SwitchyardBytes
 import SwitchyardSync
 
 extension SupabaseDriver {
-    /// The first version of the functions that carries out several batches in one call.
+    /// The first version of the functions that carries out several batches in one call, and compares the versions of rows.
     private static let firstVersionWithMany = 11
     /// The approximate size from which batches no longer share a call.
     private static let sharedBytes = 1 << 20
@@ -14,13 +14,16 @@ extension SupabaseDriver {
 
     /// Each batch has a name and an outcome of its own; the function stops before one that it cannot carry out.
     func commit(_ batches: [OutgoingBatch]) async throws(StorageError) -> [CommitResult] {
+        for write in batches[0].writes where try place(of: tables.canonical(write)) != nil {
+            return [try await commit(batches[0])]
+        }
         let isSupported = try await service.installedVersion(isForQueue: true) >= Self.firstVersionWithMany
         var parts: [JSON] = []
         var size = 0
         for batch in isSupported ? batches : [] {
-            // A write without a place is refused as part of its own batch.
-            guard let arguments = try? arguments(for: batch.writes, as: batch.id).object else { break }
-            let part = JSON.object(arguments)
+            // A row has a request of its own, and a write without a place is refused as part of its own batch.
+            guard let arguments = try? arguments(for: batch.writes, as: batch.id), !arguments.hasRows else { break }
+            let part = JSON.object(arguments.object)
             size += part.approximateSize
             guard parts.isEmpty || size <= Self.sharedBytes else { break }
             parts.append(part)
@@ -41,11 +44,44 @@ extension SupabaseDriver {
     func commit(
         _ writes: [DocumentWrite], as name: String, for batch: OutgoingBatch? = nil
     ) async throws(StorageError) -> CommitResult {
+        if writes.count == 1, let place = try place(of: tables.canonical(writes[0])) {
+            let result = try await rows.commit(tables.canonical(writes[0]), in: place, for: batch)
+            hints.give([tables.canonical(writes[0].path)])
+            return result
+        }
         let (arguments, hasRows) = try arguments(for: writes, as: name)
-        let answer = try await service.call(
-            hasRows ? "switchyard_commit_rows" : "switchyard_commit", arguments, isIdempotent: true, for: batch)
-        hints.give()
-        return try CommitResult(postgres: answer, of: writes.count)
+        let answer: JSON
+        do throws(StorageError) {
+            if hasRows {
+                let version = try await service.installedVersion(isForQueue: batch != nil)
+                guard version >= Self.firstVersionWithMany else {
+                    throw StorageError(.tooOld(version: version, needed: Self.firstVersionWithMany))
+                }
+            }
+            answer = try await service.call(
+                hasRows ? "switchyard_commit_rows" : "switchyard_commit", arguments, isIdempotent: true, for: batch)
+        } catch {
+            guard hasRows, error.underlying as? SupabaseSchemaProblem == .missing else { throw error }
+            // Nobody has installed anything, and nobody has to for tables.
+            throw .unsupported(
+                "several rows in one batch, nor rows together with documents, without functions in the database",
+                by: .supabase,
+                instead:
+                    "Write the rows one by one, or install the functions with “switchyard supabase install --documents”."
+            ).asRefusal()
+        }
+        hints.give(Set(writes.map { tables.canonical($0.path) }))
+        var result = try CommitResult(postgres: answer, of: writes.count)
+        // Rows have the versions that this client gives them.
+        for (index, write) in writes.enumerated() where try place(of: tables.canonical(write)) != nil {
+            result.updateTimes[index] = rows.nextVersion()
+        }
+        return result
+    }
+
+    /// - Throws: A refusal: later attempts would not find a place for it either.
+    private func place(of write: DocumentWrite) throws(StorageError) -> TableMappings.Place? {
+        do throws(StorageError) { return try tables.place(of: write.path.collection) } catch { throw error.asRefusal() }
     }
 
     private func arguments(
@@ -54,14 +90,14 @@ extension SupabaseDriver {
         var hasRows = false
         var entries: [JSON] = []
         for write in writes.map({ tables.canonical($0) }) {
-            let found: TableMappings.Place?
-            // Later attempts would not find a place for it either.
-            do throws(StorageError) { found = try tables.place(of: write.path.collection) } catch {
-                throw error.asRefusal()
-            }
             var entry = write.postgres
-            if let place = found {
+            if let place = try place(of: write) {
                 hasRows = true
+                if case .updateTime(let time) = write.precondition {
+                    guard let version = rows.version(of: write.path, at: time) else { throw .changedRow(write.path) }
+                    entry["updateTime"] = nil
+                    entry["version"] = .string(version)
+                }
                 for member in place.json { entry[member.key] = member.value }
                 entry["id"] = .string(write.path.id)
             }

@@ -7,6 +7,8 @@ import SwitchyardWire
 struct SupabaseDriver: SyncDriver {
     private(set) var service: PostgRESTService
     let tables: TableMappings
+    /// The rows of tables, over plain requests.
+    private(set) var rows: RowStore
     /// Announces when to check for changes without waiting for the interval.
     private(set) var hints: ChangeHints
     let pace: SupabaseWatch.Pace
@@ -33,6 +35,7 @@ struct SupabaseDriver: SyncDriver {
         self.lines = lines
         self.service = service
         self.tables = tables
+        rows = RowStore(service)
         self.pace = pace
         self.clock = clock
         // Streams then have a separate driver, so nothing listens here.
@@ -56,28 +59,20 @@ struct SupabaseDriver: SyncDriver {
 
     func documents(_ paths: [StoragePath]) async throws(StorageError) -> FetchedDocuments {
         var documents: [JSON] = []
-        var rows: [TableMappings.Place: [JSON]] = [:]
+        var rowPaths: [TableMappings.Place: [StoragePath]] = [:]
         for path in Set(paths.map { tables.canonical($0) }) {
             if let place = try tables.place(of: path.collection) {
-                rows[place, default: []].append(.string(path.id))
+                rowPaths[place, default: []].append(path)
             } else {
                 documents.append(.string(path.rawValue))
             }
         }
         var answers: [FetchedDocuments] = []
-        // Two calls form one answer, so both must show what the same user may see.
-        let service = (rows.isEmpty || documents.isEmpty ? service : try await service.bound()).patient
-        if !rows.isEmpty {
-            let targets = rows.map { place, ids -> JSON in
-                var object = place.json
-                object["ids"] = .array(ids)
-                return .object(object)
-            }
-            answers.append(
-                try FetchedDocuments(
-                    postgres: await service.call("switchyard_rows", ["targets": .array(targets)], isIdempotent: true)))
-        }
-        if !documents.isEmpty || rows.isEmpty {
+        // Several calls form one answer, so all must show what the same user may see.
+        let isOneCall = rowPaths.isEmpty || (documents.isEmpty && rowPaths.count == 1)
+        let service = (isOneCall ? service : try await service.bound()).patient
+        if !rowPaths.isEmpty { answers.append(try await rows.calling(service).documents(rowPaths)) }
+        if !documents.isEmpty || rowPaths.isEmpty {
             answers.append(
                 try FetchedDocuments(
                     postgres: await service.call("switchyard_get", ["paths": .array(documents)], isIdempotent: true)))
@@ -91,38 +86,21 @@ struct SupabaseDriver: SyncDriver {
     }
 
     func results(of query: Query) async throws(StorageError) -> FetchedDocuments {
+        if let place = try tables.place(of: query) { return try await rows.results(of: query, in: place) }
         let isReversed = if case .last = query.limit { true } else { false }
-        let answer =
-            if let target = try target(of: query) {
-                try await service.patient.call("switchyard_row_query", ["target": target], isIdempotent: true)
-            } else {
-                try await service.patient.call("switchyard_query", ["query": query.postgres], isIdempotent: true)
-            }
+        let answer = try await service.patient.call("switchyard_query", ["query": query.postgres], isIdempotent: true)
         return try FetchedDocuments(postgres: answer, isReversed: isReversed)
     }
 
     func aggregate(_ query: Query, _ aggregations: [Aggregation]) async throws(StorageError) -> [DocumentValue] {
+        if let place = try tables.place(of: query) { return try await rows.aggregate(query, in: place, aggregations) }
         let wanted = JSON.array(aggregations.map(\.postgres))
-        let answer =
-            if let target = try target(of: query) {
-                try await service.patient.call(
-                    "switchyard_row_aggregate", ["target": target, "aggregations": wanted], isIdempotent: true)
-            } else {
-                try await service.patient.call(
-                    "switchyard_aggregate", ["query": query.postgres, "aggregations": wanted], isIdempotent: true)
-            }
+        let answer = try await service.patient.call(
+            "switchyard_aggregate", ["query": query.postgres, "aggregations": wanted], isIdempotent: true)
         guard let values = answer.array, values.count == aggregations.count else { throw .unreadableAnswer }
         var result: [DocumentValue] = []
         for value in values { result.append(DocumentValue(postgres: value)) }
         return result
-    }
-
-    /// The target for a query over a table; `nil` for one over documents.
-    private func target(of query: Query) throws(StorageError) -> JSON? {
-        guard let place = try tables.place(of: query) else { return nil }
-        var object = place.json
-        object["query"] = query.postgres
-        return .object(object)
     }
 
     func collections(under document: StoragePath?) async throws(StorageError) -> [CollectionPath] {
@@ -139,7 +117,8 @@ struct SupabaseDriver: SyncDriver {
 
     func openWatch() async throws(StorageError) -> any WatchConnection {
         SupabaseWatch(
-            service, tables, hints, reader: try await service.reader(), pace: pace, clock: clock, observer: observer)
+            service, tables, rows, hints, reader: try await service.reader(), pace: pace, clock: clock,
+            observer: observer)
     }
 
     func makeStreamDriver() -> (any SyncDriver)? {
@@ -154,9 +133,15 @@ struct SupabaseDriver: SyncDriver {
     // MARK: Writing: see also SupabaseDriver+Commits.swift
 
     func result(ofBatch id: String) async throws(StorageError) -> CommitResult? {
-        let answer = try await service.call(
-            "switchyard_outcome", ["batch": .string(id)], isIdempotent: true, isForQueue: true)
-        return answer == .null ? nil : try CommitResult(postgres: answer)
+        do throws(StorageError) {
+            let answer = try await service.call(
+                "switchyard_outcome", ["batch": .string(id)], isIdempotent: true, isForQueue: true)
+            return answer == .null ? nil : try CommitResult(postgres: answer)
+        } catch {
+            // Without functions there is no ledger: the batch was one of a row, if it was sent.
+            guard !tables.isEmpty, error.underlying as? SupabaseSchemaProblem == .missing else { throw error }
+            return nil
+        }
     }
 
     func makeTransaction() async throws(StorageError) -> any StorageTransactionBackend {
@@ -188,6 +173,7 @@ struct SupabaseDriver: SyncDriver {
     private func bound() async throws(StorageError) -> SupabaseDriver {
         var driver = self
         driver.service = try await service.bound()
+        driver.rows = rows.calling(driver.service)
         return driver
     }
 

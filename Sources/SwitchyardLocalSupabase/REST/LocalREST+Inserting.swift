@@ -88,7 +88,8 @@ extension LocalREST {
         } else {
             let parameter = statement.bind(body.text)
             let columns = body.columns.map(RESTStatement.quoted).joined(separator: ", ")
-            sql += "(\(columns)) select \(values(body, table, call)) from \(source(parameter, table, call))"
+            sql +=
+                "(\(columns)) select \(values(body, table, call).joined(separator: ", ")) from \(source(parameter, table, call))"
             if resolution == .mergeDuplicates { sql += " where \(Self.inserted("+")) <> '0'" }
         }
         let key = call.conflictColumns.isEmpty ? table.key : call.conflictColumns
@@ -108,7 +109,7 @@ extension LocalREST {
     }
 
     /// The rows of a body: in the table's format, or one by one if missing values get their defaults.
-    private func source(_ parameter: String, _ table: RESTTable, _ call: RESTCall) -> String {
+    func source(_ parameter: String, _ table: RESTTable, _ call: RESTCall) -> String {
         call.preferences.takesDefaults
             ? """
             jsonb_array_elements(\(parameter)::jsonb) as "pgrst element",
@@ -117,7 +118,7 @@ extension LocalREST {
             : "json_populate_recordset(null::\(table.quoted), \(parameter)::json) as \"request body\""
     }
 
-    private func values(_ body: RESTBody, _ table: RESTTable, _ call: RESTCall) -> String {
+    func values(_ body: RESTBody, _ table: RESTTable, _ call: RESTCall) -> [String] {
         let defaults = Dictionary(
             table.columns.map { ($0.name, $0.defaultValue) }, uniquingKeysWith: { first, _ in first })
         return body.columns.map { name in
@@ -126,7 +127,7 @@ extension LocalREST {
                 let literal = Self.literal(name)
             else { return column }
             return "case when \"pgrst element\" ? \(literal) then \(column) else \(value) end"
-        }.joined(separator: ", ")
+        }
     }
 
     /// The name of a table's column as a string literal.

@@ -54,10 +54,10 @@ extension LocalREST {
                 call, success: 204)
         }
         let parameter = statement.bind(body.text)
-        let changes = body.columns.map { "\(RESTStatement.quoted($0)) = \"request body\".\(RESTStatement.quoted($0))" }
+        let changes = zip(body.columns, values(body, table, call)).map { "\(RESTStatement.quoted($0)) = \($1)" }
         let sql = """
             update \(table.quoted) as \(name) set \(changes.joined(separator: ", "))
-            from json_populate_recordset(null::\(table.quoted), \(parameter)::json) as "request body"
+            from \(source(parameter, table, call))
             where \(try statement.conditions(query.filters)) returning \(returned(name, query, call))
             """
         return try await write(sql, statement, query, call, success: 204, rangeStart: 0)

@@ -30,6 +30,20 @@ struct LocalREST: LocalSupabaseService {
                 await answer(request) { call throws(RESTFailure) in try await callTable(call) }
             }
         }
+        router.on(.get, "/rest/v1/") { request in
+            if SupabaseAccess.bearer(of: request) != nil {
+                do throws(SupabaseAccess.MissingKey) { try access.checkKey(of: request) } catch {
+                    return error.response
+                }
+            }
+            do throws(RESTFailure) {
+                let schema = request.headers["Accept-Profile"] ?? schemas[0]
+                guard schemas.contains(schema) else { throw RESTFailure(406, "PGRST106", "Invalid schema: \(schema)") }
+                return try await describe(schema, to: try access.token(of: request).role)
+            } catch {
+                return error.response
+            }
+        }
         router.on(.options, "/rest/v1/{path...}") { _ in
             ServerResponse(
                 headers: [

@@ -9,8 +9,8 @@ import Synchronization
 /// check now and then without a hint.
 final class ChangeHints: Sendable {
     enum Hint: Sendable, Hashable {
-        /// A write by this client.
-        case written
+        /// A write by this client to these documents.
+        case written(Set<StoragePath>)
         /// A write by any client; with the transaction, if that is known.
         case told(transaction: UInt64?)
         /// From now on, a channel announces all changes. Earlier ones may have been missed.
@@ -74,7 +74,7 @@ final class ChangeHints: Sendable {
     }
 
     /// Announces a write by this client.
-    func give() { tell(.written) }
+    func give(_ paths: Set<StoragePath> = []) { tell(.written(paths)) }
 
     /// - Returns: A closure that removes the listener.
     func listen(_ listener: @escaping @Sendable (Hint) -> Void) -> @Sendable () -> Void { listeners.add(listener) }

@@ -25,6 +25,9 @@ final class SupabaseWatch: WatchConnection {
 
     private struct State {
         var changes: WatchedChanges
+        var rows: RowTargets
+        /// The version of the last snapshot, which never goes back.
+        var lastVersion = Timestamp.never
         /// Whether to check regardless of what has been seen.
         var mustLook = false
         /// Whether the interval has passed.
@@ -63,24 +66,24 @@ final class SupabaseWatch: WatchConnection {
     private let clock: any Clock<Duration>
     private let observer: any InfrastructureObserver
 
-    /// The function to call: one handles documents only, the other also tables.
-    private let function: String
+    private let tables: TableMappings
 
     init(
-        _ service: PostgRESTService, _ tables: TableMappings, _ hints: ChangeHints, reader: CallOwner,
+        _ service: PostgRESTService, _ tables: TableMappings, _ rows: RowStore, _ hints: ChangeHints, reader: CallOwner,
         pace: Pace, clock: any Clock<Duration>, observer: any InfrastructureObserver = SilentObserver()
     ) {
         self.observer = observer
-        state = Mutex(State(changes: WatchedChanges(tables, reader: reader.userID ?? "")))
+        let name = reader.userID ?? ""
+        state = Mutex(State(changes: WatchedChanges(reader: name), rows: RowTargets(reader: name)))
         self.reader = reader
-        function = tables.isEmpty ? "switchyard_changes" : "switchyard_look"
+        self.tables = tables
         self.hints = hints
         self.pace = pace
         self.clock = clock
         let wake = wake
         let looking = Task { [weak self] in
             while await wake.next() != nil {
-                guard await self?.look(service) == true else { return }
+                guard await self?.look(service, rows.reader(as: reader)) == true else { return }
             }
         }
         state.withLock { $0.looking = looking }
@@ -94,12 +97,28 @@ final class SupabaseWatch: WatchConnection {
     func send(_ request: WatchRequest) {
         // Under the lock, so that the answer to a request follows earlier events.
         let topics = state.withLock { state in
-            for event in state.changes.take(request) { events.yield(event) }
+            for event in take(request, &state) { events.yield(event) }
             state.mustLook = true
-            return state.changes.topics
+            return state.changes.topics.union(state.rows.topics)
         }
         hints.follow(topics)
         wake.yield(())
+    }
+
+    private func take(_ request: WatchRequest, _ state: inout State) -> [WatchEvent] {
+        switch request {
+        case .add(let watched):
+            do throws(StorageError) {
+                guard let place = try tables.place(of: watched.target) else { return state.changes.take(request) }
+                state.rows.add(watched, in: place)
+                return []
+            } catch {
+                return [.removed([watched.id], cause: error)]
+            }
+        case .remove(let id):
+            state.rows.remove(id)
+            return state.changes.take(request)
+        }
     }
 
     func next() async throws(StorageError) -> WatchEvent? { try await events.next() }
@@ -119,7 +138,12 @@ final class SupabaseWatch: WatchConnection {
 
     private func take(_ hint: ChangeHints.Hint) {
         switch hint {
-        case .written, .confirmed: state.withLock { $0.mustLook = true }
+        case .written(let paths):
+            state.withLock { state in
+                state.mustLook = true
+                state.rows.forget(paths)
+            }
+        case .confirmed: state.withLock { $0.mustLook = true }
         case .told(let transaction):
             state.withLock { state in
                 state.heard += 1
@@ -161,26 +185,68 @@ final class SupabaseWatch: WatchConnection {
     // MARK: Checking
 
     /// - Returns: Whether to continue.
-    private func look(_ service: PostgRESTService) async -> Bool {
+    private func look(_ service: PostgRESTService, _ rows: RowReader) async -> Bool {
         let isComplete = hints.isComplete
-        let question = state.withLock { state -> (need: Need, inquiry: WatchedChanges.Inquiry, heard: Int)? in
+        let question = state.withLock {
+            state -> (need: Need, heard: Int, inquiry: WatchedChanges.Inquiry?, rows: [RowTargets.Target])? in
             guard let need = state.takeNeed() else { return nil }
             defer { state.wantsCount = false }
-            return state.changes.inquiry(recounts: state.wantsCount).map { (need, $0, state.heard) }
+            let targets = state.rows.targets.values.sorted { $0.id < $1.id }
+            return (need, state.heard, state.changes.inquiry(recounts: state.wantsCount), targets)
         }
         guard let question else { return true }
         do throws(StorageError) {
-            let (hasChanged, late) = try await ask(question.inquiry, service)
-            state.withLock { state in
-                for (inquiry, error) in late {
-                    for event in state.changes.fail(inquiry, error) { events.yield(event) }
+            var hasChanged = false
+            if let inquiry = question.inquiry {
+                let (isNews, late) = try await ask(inquiry, service)
+                hasChanged = isNews
+                state.withLock { state in
+                    for (inquiry, error) in late {
+                        for event in state.changes.fail(inquiry, error) { events.yield(event) }
+                    }
                 }
             }
+            for target in question.rows where try await look(at: target, rows) { hasChanged = true }
             if hasChanged, isComplete, question.need == .timed { doubt(question.heard) }
             return true
         } catch {
             events.finish(.failure(error))
             return false
+        }
+    }
+
+    /// - Returns: Whether the target has changed.
+    private func look(at target: RowTargets.Target, _ rows: RowReader) async throws(StorageError) -> Bool {
+        let found: RowTargets.Found
+        do throws(StorageError) { found = try await rows.look(at: target) } catch {
+            // A mistake in the query, or a right that is lacking, ends this target only.
+            guard !error.isRetryable, error.code != .unauthenticated, error.code != .cancelled else { throw error }
+            state.withLock { state in
+                for event in state.rows.fail(target, error.asLasting()) { events.yield(event) }
+            }
+            return false
+        }
+        return state.withLock { state in
+            let news = state.rows.take(found, for: target)
+            if !found.isSettled {
+                state.mustLook = true
+                wake.yield(())
+            }
+            guard !news.isEmpty else { return false }
+            yield(news + [.snapshot(version: found.version)], &state)
+            return news.contains(where: \.isChange)
+        }
+    }
+
+    /// Under the lock, so that events are in order.
+    private func yield(_ news: [WatchEvent], _ state: inout State) {
+        for event in news {
+            guard case .snapshot(let version, let token) = event else {
+                events.yield(event)
+                continue
+            }
+            state.lastVersion = max(state.lastVersion, version)
+            events.yield(.snapshot(version: state.lastVersion, token: token))
         }
     }
 
@@ -225,7 +291,8 @@ final class SupabaseWatch: WatchConnection {
     ) async throws(StorageError) -> Outcome {
         let answer: JSON
         do throws(StorageError) {
-            answer = try await service.call(function, ["targets": inquiry.json], isIdempotent: true, as: reader)
+            answer = try await service.call(
+                "switchyard_changes", ["targets": inquiry.json], isIdempotent: true, as: reader)
         } catch {
             guard (error.underlying as? PostgRESTFailure)?.isAboutTime == true, let (first, second) = inquiry.halves
             else {
@@ -236,7 +303,7 @@ final class SupabaseWatch: WatchConnection {
         let result = state.withLock { state -> Result<Bool, StorageError> in
             do throws(StorageError) {
                 let found = try state.changes.take(answer, to: inquiry)
-                for event in found { events.yield(event) }
+                yield(found, &state)
                 return .success(found.contains(where: \.isChange))
             } catch {
                 return .failure(error)

@@ -6,8 +6,6 @@ import SwitchyardSync
 struct WatchedChanges {
     fileprivate struct Target {
         let watched: TargetRequest
-        /// The location in a table of the project; `nil` for the document table.
-        let place: TableMappings.Place?
         /// Distinguishes this target from an earlier one with the same ID.
         let generation: Int
         var token: String?
@@ -22,7 +20,6 @@ struct WatchedChanges {
         var nameless: Set<String> = []
     }
 
-    private let tables: TableMappings
     /// The user whose rights the answers reflect. Others see other documents, so their state cannot be resumed.
     private let reader: AuthUser.ID
     private var targets: [Int: Target] = [:]
@@ -30,10 +27,7 @@ struct WatchedChanges {
     private var lastReadTime = Timestamp.never
 
     /// - Parameter reader: Empty for requests with only a key.
-    init(_ tables: TableMappings = .none, reader: AuthUser.ID = "") {
-        self.tables = tables
-        self.reader = reader
-    }
+    init(reader: AuthUser.ID = "") { self.reader = reader }
 
     /// A query to the database about some targets.
     struct Inquiry: Sendable {
@@ -63,17 +57,10 @@ struct WatchedChanges {
     mutating func take(_ request: WatchRequest) -> [WatchEvent] {
         switch request {
         case .add(let watched):
-            let place: TableMappings.Place?
-            do throws(StorageError) {
-                place = try tables.place(of: watched.target)
-            } catch {
-                return [.removed([watched.id], cause: error)]
-            }
             generations += 1
-            // A table's state is meaningful only to a client that still has that state.
-            let token = place == nil ? serverToken(of: watched.resumeToken) : nil
+            let token = serverToken(of: watched.resumeToken)
             targets[watched.id] = Target(
-                watched: watched, place: place, generation: generations, token: token, wantsCount: token != nil)
+                watched: watched, generation: generations, token: token, wantsCount: token != nil)
             return []
         case .remove(let id):
             targets[id] = nil
@@ -103,7 +90,7 @@ struct WatchedChanges {
 
     /// The topics that announce changes of the watched documents.
     var topics: Set<HintTopic> {
-        Set(targets.values.map { $0.place?.table.topic ?? $0.watched.target.documentTopic })
+        Set(targets.values.map(\.watched.target.documentTopic))
     }
 
     /// - Parameter recounts: Whether to count all results, to find documents that the user may no longer see, which neither
@@ -111,17 +98,11 @@ struct WatchedChanges {
     /// - Returns: `nil` if there are no targets.
     mutating func inquiry(recounts: Bool) -> Inquiry? {
         guard !targets.isEmpty else { return nil }
-        if recounts { for id in targets.keys where targets[id]?.place == nil { targets[id]?.wantsCount = true } }
+        if recounts { for id in targets.keys { targets[id]?.wantsCount = true } }
         let list = targets.values.map { target in
-            var object = target.place?.json ?? [:]
-            object["id"] = .integer(Int64(target.watched.id))
+            var object: JSONObject = ["id": .integer(Int64(target.watched.id))]
             switch target.watched.target {
-            case .document(let path):
-                if target.place == nil {
-                    object["documents"] = [.string(path.rawValue)]
-                } else {
-                    object["ids"] = [.string(path.id)]
-                }
+            case .document(let path): object["documents"] = [.string(path.rawValue)]
             case .query(let query): object["query"] = query.postgres
             }
             if let token = target.token { object["since"] = .string(token) }
@@ -229,8 +210,7 @@ struct WatchedChanges {
         if isWhole { target.wantsCount = false }
         if target.isNew { events.append(.current([id], token: resumeToken(token))) }
         target.isNew = false
-        // A table's state applies to this target only.
-        target.token = answer["digest"]?.string ?? token
+        target.token = token
         return events
     }
 }
@@ -238,8 +218,7 @@ struct WatchedChanges {
 extension WatchedChanges.Target {
     /// Whether the database always returns all results, so that events are found by comparing.
     fileprivate var isAlwaysWhole: Bool {
-        if place != nil { return true }
-        return switch watched.target {
+        switch watched.target {
         case .document: true
         case .query(let query): query.limit != nil
         }

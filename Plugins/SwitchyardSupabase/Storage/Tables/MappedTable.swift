@@ -68,6 +68,48 @@ struct MappedTable: Hashable, Sendable {
     /// The last segment, which identifies a group of collections.
     var id: String { if case .name(let name)? = segments.last { name } else { "" } }
 
+    /// The columns with the names of parents, outermost first.
+    var parentColumns: [String] {
+        segments.compactMap { if case .column(let column) = $0 { column } else { nil } }
+    }
+
+    /// All columns that the mapping names, each once.
+    var columns: Set<String> {
+        Set(
+            parentColumns + [mapping.idColumn] + mapping.fields.values
+                + [mapping.createdColumn, mapping.updatedColumn].compactMap(\.self))
+    }
+
+    /// The document with these names of its parents and its own; `nil` if one is missing or is no name.
+    func path(named names: [String?]) -> StoragePath? {
+        var rest = names[...]
+        var parts: [String] = []
+        for segment in segments {
+            switch segment {
+            case .name(let name): parts.append(name)
+            case .column: parts.append((rest.popFirst() ?? nil) ?? "")
+            }
+        }
+        parts.append((rest.popFirst() ?? nil) ?? "")
+        // A slash in a name would make another path of it.
+        guard rest.isEmpty, parts.allSatisfy({ !$0.utf8.contains(UInt8(ascii: "/")) }) else { return nil }
+        return try? StoragePath(validating: parts.joined(separator: "/"))
+    }
+
+    /// What holds of the parents of all documents below one; `nil` if none of this table's are there.
+    func parents(below ancestor: StoragePath) -> [(column: String, name: String)]? {
+        let parts = ancestor.segments
+        guard parts.count < segments.count else { return nil }
+        var values: [(column: String, name: String)] = []
+        for (part, segment) in zip(parts, segments) {
+            switch segment {
+            case .name(let name): if !part.utf8Equals(name) { return nil }
+            case .column(let column): values.append((column, part))
+            }
+        }
+        return values
+    }
+
     var topic: HintTopic { .rows(of: mapping.table, in: mapping.schema) }
 
     /// The values of the parents' columns, if the collection belongs to this table.

@@ -5,8 +5,8 @@
 /// todos.updatedColumn = "updated_at"
 /// ```
 ///
-/// The table's own grants and policies decide who may read and write; the functions of this module run with the caller's
-/// rights. Batches and transactions are atomic, also together with documents of the document table.
+/// Nothing has to be installed: rows are read and written over the data service's own requests, and the table's grants and
+/// policies decide. Only a batch of several rows, or of rows and documents, needs the functions of this module.
 ///
 /// A field has the type of its column: `bool`, integers, `float` and `numeric` as doubles, `timestamp` and `timestamptz` as
 /// times, `bytea` as bytes, arrays, `json` and `jsonb` as any value. All other types are strings in the database's format, such
@@ -15,7 +15,7 @@
 public struct SupabaseTableMapping: Sendable, Hashable, Codable {
     /// The collection's path, with the columns for parents' IDs in braces: `lists/{list_id}/todos`.
     public var collection: String
-    /// The table's schema. It must be enabled for documents in the database; `public` is.
+    /// The table's schema, which the project must expose; `public` is.
     public var schema = "public"
     public var table: String
     /// The column for the document's ID: text, or any type whose text form has no slash.
@@ -27,11 +27,13 @@ public struct SupabaseTableMapping: Sendable, Hashable, Codable {
     /// The database spells UUIDs in lower case, Swift's `uuidString` in upper case. In these columns, names and values are
     /// converted to lower case wherever you pass them: in paths, writes and conditions. Added documents get a UUID as ID.
     public var uuidColumns: Set<String> = []
+    /// The types of columns, such as `["due": .timestamptz]`. Those that are missing are taken from the service's description of
+    /// the tables, where it gives one to this client; where it does not, values are what the JSON of its answers says, and times
+    /// are strings.
+    public var columnTypes: [String: SupabaseColumnType] = [:]
     /// The column for a row's creation time; without it, that time is unknown.
     public var createdColumn: String?
-    /// The column for the time of a row's last change, in microseconds: the document's version. Commits set it, and other
-    /// writers must set it as well, ideally with a trigger. Without it, there are no preconditions on versions, and no
-    /// transactions that read rows.
+    /// A column for the time of a row's last change, which this client's writes set. Versions do not need it.
     public var updatedColumn: String?
 
     /// - Parameters:
@@ -54,7 +56,7 @@ public struct SupabaseTableMapping: Sendable, Hashable, Codable {
     }
 
     private enum CodingKeys: CodingKey {
-        case collection, schema, table, idColumn, fields, uuidColumns, createdColumn, updatedColumn
+        case collection, schema, table, idColumn, fields, uuidColumns, columnTypes, createdColumn, updatedColumn
     }
 
     public init(from decoder: any Decoder) throws {
@@ -66,6 +68,8 @@ public struct SupabaseTableMapping: Sendable, Hashable, Codable {
         schema = try container.decodeIfPresent(String.self, forKey: .schema) ?? schema
         idColumn = try container.decodeIfPresent(String.self, forKey: .idColumn) ?? idColumn
         uuidColumns = try container.decodeIfPresent(Set<String>.self, forKey: .uuidColumns) ?? uuidColumns
+        columnTypes =
+            try container.decodeIfPresent([String: SupabaseColumnType].self, forKey: .columnTypes) ?? columnTypes
         createdColumn = try container.decodeIfPresent(String.self, forKey: .createdColumn)
         updatedColumn = try container.decodeIfPresent(String.self, forKey: .updatedColumn)
     }

@@ -48,7 +48,6 @@ struct TableMappings: Sendable {
         capabilities.maximumBatchSize = 500
         guard !isEmpty else { return capabilities }
         capabilities.openTypes = false
-        capabilities.versionPreconditions = tables.allSatisfy { $0.mapping.updatedColumn != nil }
         if !usesDocuments {
             capabilities.openSchema = false
             capabilities.listCollections = false

@@ -116,7 +116,12 @@ struct PostgRESTService: Sendable {
         for batch: OutgoingBatch? = nil, as reader: CallOwner? = nil
     ) async throws(StorageError) -> JSON {
         let body = try await answer(function, arguments, isIdempotent: isIdempotent, in: schema, for: batch, as: reader)
-        if body.isEmpty { return .null }
+        return try parsed(body, of: function) ?? .null
+    }
+
+    /// An answer's body; `nil` if there is none.
+    func parsed(_ body: [UInt8], of asked: String) throws(StorageError) -> JSON? {
+        if body.isEmpty { return nil }
         do throws(JSONError) {
             return try JSON(parsing: body, options: Self.options)
         } catch {
@@ -128,7 +133,7 @@ struct PostgRESTService: Sendable {
             if error.reason == .tooDeep {
                 throw StorageError(
                     .codingFailed,
-                    "The answer of “\(function)” has a value nested deeper than \(Self.options.maximumDepth) levels, which cannot "
+                    "The answer of “\(asked)” has a value nested deeper than \(Self.options.maximumDepth) levels, which cannot "
                         + "be read. Find and flatten it in the database: clients of this package write none.",
                     underlying: error)
             }
@@ -149,8 +154,16 @@ struct PostgRESTService: Sendable {
     }
 
     /// Sends a request of one's own. One that may be repeated outlasts a short absence of the database if the service is patient.
-    func send(_ request: HTTPRequest) async throws(StorageError) -> HTTPResponse {
-        try await outlasting(request.isIdempotent) { () throws(StorageError) in try await authorized(request) }
+    ///
+    /// - Parameters:
+    ///   - batch: The batch to commit, which must not be sent in another user's name.
+    ///   - reader: The only user whose rights the answer may reflect; omitted if any user will do.
+    func send(
+        _ request: HTTPRequest, for batch: OutgoingBatch? = nil, as reader: CallOwner? = nil
+    ) async throws(StorageError) -> HTTPResponse {
+        try await outlasting(request.isIdempotent) { () throws(StorageError) in
+            try await authorized(request, for: batch, as: reader)
+        }
     }
 
     /// Sends with the current tokens, and with new ones if those are refused.

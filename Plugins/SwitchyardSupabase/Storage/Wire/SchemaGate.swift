@@ -40,7 +40,7 @@ final class SchemaGate: Sendable {
 }
 
 extension StorageError {
-    fileprivate init(_ problem: SupabaseSchemaProblem) {
+    init(_ problem: SupabaseSchemaProblem) {
         self.init(.failedPrecondition, problem.message, isRetryable: false, underlying: problem)
     }
 }

@@ -1,0 +1,89 @@
+import Switchyard
+import SwitchyardBytes
+import SwitchyardProviderHTTP
+import Synchronization
+
+/// What is known of the project's tables: from the service's description of them, where it gives one, and from its answers.
+final class RowCatalog: Sendable {
+    private struct State {
+        var facts: [String: RowFacts] = [:]
+        var descriptions: [DescriptionKey: Task<RowDescription, any Error>] = [:]
+        var checked: Set<MappedTable> = []
+        var largestPage = 0
+    }
+
+    private struct DescriptionKey: Hashable {
+        let schema: String
+        /// A description has what its reader may use.
+        let isSignedIn: Bool
+    }
+
+    private let state = Mutex(State())
+
+    /// The most rows that an answer has had: the service's own limit is not below it.
+    var largestPage: Int { state.withLock(\.largestPage) }
+    func note(page count: Int) { state.withLock { $0.largestPage = max($0.largestPage, count) } }
+
+    /// The shape of a table's rows.
+    ///
+    /// - Throws: `.failedPrecondition` if the mapping names a column that the table does not have.
+    func shape(of table: MappedTable, _ service: PostgRESTService) async throws(StorageError) -> RowShape {
+        let facts = state.withLock { $0.facts[table.name] } ?? RowFacts()
+        let isComplete = state.withLock { $0.checked.contains(table) }
+        let key = DescriptionKey(schema: table.mapping.schema, isSignedIn: try await service.reader().userID != nil)
+        let described = try await description(key, service).tables[table.mapping.table]
+        if let described, !isComplete {
+            do throws(StorageError) { try described.check(table) } catch {
+                // It may have been mended since.
+                state.withLock { $0.descriptions[key] = nil }
+                throw error
+            }
+            state.withLock { _ = $0.checked.insert(table) }
+        }
+        var known = facts
+        known.keys = facts.keys ?? described?.keys(of: table)
+        return RowShape(table, types: described?.types ?? [:], facts: known)
+    }
+
+    private func description(
+        _ key: DescriptionKey, _ service: PostgRESTService
+    ) async throws(StorageError) -> RowDescription {
+        let task = state.withLock { state in
+            if let task = state.descriptions[key] { return task }
+            let task = Task<RowDescription, any Error> { try await RowDescription.fetch(key.schema, service) }
+            state.descriptions[key] = task
+            return task
+        }
+        do { return try await task.value } catch {
+            state.withLock { $0.descriptions[key] = nil }
+            throw StorageError.wrapping(error)
+        }
+    }
+
+    /// Learns from a refusal.
+    ///
+    /// - Returns: Whether another attempt, with the shape that the table has now, may succeed.
+    func learn(from error: StorageError, of table: MappedTable) -> Bool {
+        guard let failure = error.underlying as? PostgRESTFailure, let code = failure.code else { return false }
+        return state.withLock { state in
+            var facts = state.facts[table.name] ?? RowFacts()
+            switch code {
+            case "42703" where failure.message.includes(RowShape.version): facts.hasVersions = false
+            case "42P10": facts.keys = facts.keys == nil ? [table.mapping.idColumn] : facts.keys
+            case "428C9":
+                guard let column = table.columns.first(where: { failure.message.includes("\"\($0)\"") }) else {
+                    return false
+                }
+                facts.computed.insert(column)
+            default: return false
+            }
+            guard facts != state.facts[table.name] else { return false }
+            state.facts[table.name] = facts
+            return true
+        }
+    }
+}
+
+extension MappedTable {
+    fileprivate var name: String { "\(mapping.schema).\(mapping.table)" }
+}

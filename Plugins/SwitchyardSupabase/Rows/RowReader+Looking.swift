@@ -1,0 +1,83 @@
+import Switchyard
+import SwitchyardBytes
+import SwitchyardSync
+
+/// Looks at a target for changes. A small one is read; of a large one, only the keys and versions, and what differs.
+extension RowReader {
+    /// Up to this many rows are read in full.
+    private static let small = 100
+
+    func look(at target: RowTargets.Target) async throws(StorageError) -> RowTargets.Found {
+        switch target.watched {
+        case .document(let path): return found(try await rows(named: [path.id], in: target.place))
+        case .query(let query):
+            guard !target.isNew, target.told.count > Self.small else {
+                return found(try await rows(of: query, in: target.place))
+            }
+            guard let digest = try await digest(of: query, in: target.place) else {
+                return found(try await rows(of: query, in: target.place))
+            }
+            let changed = digest.results.filter { target.told[$0.path] != $0.version }.map(\.path)
+            guard changed.count <= digest.results.count / 2 else {
+                return found(try await rows(of: query, in: target.place))
+            }
+            return try await filled(digest, with: changed, of: target.place.table)
+        }
+    }
+
+    /// - Returns: `nil` where the service cannot judge the query, or rows have no versions.
+    private func digest(of query: Query, in place: TableMappings.Place) async throws(StorageError) -> RowTargets.Found?
+    {
+        try await knowing(place.table) { (shape) throws(StorageError) in
+            let plan = TableQuery(query, in: place, shape)
+            guard plan.isWhole, shape.hasVersions else { return nil }
+            var found = RowTargets.Found(version: sequence.next())
+            // Pages need the columns that they are sorted by.
+            let columns = shape.digestColumns + plan.orders.map(\.column).filter { !shape.digestColumns.contains($0) }
+            let rows = try await pages(
+                plan, columns.map(ColumnName.text).joined(separator: ","), limit: query.limit?.count,
+                offset: query.offset)
+            for row in plan.isReversed ? rows.reversed() : rows {
+                if let path = shape.path(of: row), let version = shape.version(of: row) {
+                    found.results.append((path, version))
+                }
+            }
+            return found
+        }
+    }
+
+    private func filled(
+        _ digest: RowTargets.Found, with changed: [StoragePath], of table: MappedTable
+    ) async throws(StorageError) -> RowTargets.Found {
+        var found = digest
+        var read: [StoragePath: String] = [:]
+        for (collection, paths) in Dictionary(grouping: changed, by: \.collection) {
+            let place = TableMappings.Place(table: table, parents: table.parents(of: collection))
+            let answer = try await rows(named: paths.map(\.id), in: place)
+            for row in answer.rows {
+                // Such as it is now, which may be later than in the digest.
+                guard let version = answer.shape.version(of: row),
+                    let (document, isSettled) = self.document(row, of: answer)
+                else { continue }
+                guard isSettled else {
+                    found.isSettled = false
+                    continue
+                }
+                found.documents[document.path] = document
+                read[document.path] = version
+            }
+        }
+        found.results = found.results.map { ($0.path, read[$0.path] ?? $0.version) }
+        return found
+    }
+
+    private func found(_ answer: Answer) -> RowTargets.Found {
+        var found = RowTargets.Found(version: answer.version)
+        for row in answer.rows {
+            guard let (document, isSettled) = document(row, of: answer) else { continue }
+            found.results.append((document.path, answer.shape.version(of: row) ?? "\(document.data.hashValue)"))
+            if isSettled { found.documents[document.path] = document } else { found.isSettled = false }
+        }
+        return found
+    }
+}

@@ -1,0 +1,237 @@
+import Switchyard
+import SwitchyardBytes
+import SwitchyardProviderHTTP
+import SwitchyardSync
+import SwitchyardWire
+
+/// Reads rows over the data service.
+struct RowReader: Sendable {
+    let service: PostgRESTService
+    let catalog: RowCatalog
+    let sequence: RowSequence
+    let versions: RowVersions
+    /// The only user whose rights an answer may reflect; `nil` for whoever is signed in.
+    var reader: CallOwner?
+
+    /// How many keys a request names.
+    private static let portion = 100
+    /// How many rows a query may look at here, if the service cannot judge it.
+    private static let judgedHere = 10_000
+
+    /// Rows that came, and the version of the read.
+    struct Answer: Sendable {
+        let shape: RowShape
+        let version: Timestamp
+        var rows: [JSONObject] = []
+    }
+
+    /// A row as a document, with the time at which this version of it was first seen.
+    ///
+    /// - Returns: The document, `nil` for a row whose key is no name, and whether it is known to be no older than what was seen.
+    func document(_ row: JSONObject, of answer: Answer) -> (document: DocumentSnapshot, isSettled: Bool)? {
+        guard let path = answer.shape.path(of: row) else { return nil }
+        let time = answer.shape.version(of: row).map { versions.time(of: $0, at: path, from: answer.version) }
+        guard let document = answer.shape.document(row, at: (time ?? answer.version) ?? answer.version) else {
+            return nil
+        }
+        return (document, time != .some(nil))
+    }
+
+    // MARK: Queries
+
+    /// The results of a query, in its order.
+    func results(of query: Query, in place: TableMappings.Place) async throws(StorageError) -> FetchedDocuments {
+        let answer = try await rows(of: query, in: place)
+        var documents: [DocumentSnapshot] = []
+        documents.reserveCapacity(answer.rows.count)
+        for row in answer.rows { if let found = document(row, of: answer) { documents.append(found.document) } }
+        return FetchedDocuments(
+            documents: documents.map { $0.projected(for: query) }, readTime: answer.version, rowCount: answer.rows.count
+        )
+    }
+
+    /// The rows of a query, in its order.
+    func rows(of query: Query, in place: TableMappings.Place) async throws(StorageError) -> Answer {
+        try await knowing(place.table) { (shape) throws(StorageError) in
+            let plan = TableQuery(query, in: place, shape)
+            var answer = Answer(shape: shape, version: sequence.next())
+            guard plan.conditions != nil else { return answer }
+            if plan.isWhole {
+                answer.rows = try await pages(
+                    plan, shape.selection(of: query.projection.map { $0 + query.effectiveOrders.map(\.field) }),
+                    limit: query.limit?.count, offset: query.offset)
+                if plan.isReversed { answer.rows.reverse() }
+            } else {
+                let rows = try await pages(plan, shape.selection(), limit: Self.judgedHere + 1, offset: 0)
+                answer.rows = try judged(rows, plan, at: answer.version)
+            }
+            return answer
+        }
+    }
+
+    /// What the service could not say is done here.
+    private func judged(
+        _ rows: [JSONObject], _ plan: TableQuery, at version: Timestamp
+    ) throws(StorageError) -> [JSONObject] {
+        guard rows.count <= Self.judgedHere else {
+            throw .unsupported(
+                "a query with conditions that its data service cannot judge over more than \(Self.judgedHere) rows",
+                by: .supabase,
+                instead:
+                    "Give “\(plan.shape.mapping.table)” a column for each field that is compared, or add a condition on one."
+            )
+        }
+        let evaluator = QueryEvaluator(plan.query)
+        var found: [(document: DocumentSnapshot, row: JSONObject)] = []
+        for row in rows {
+            guard let document = plan.shape.document(row, at: version), evaluator.matches(document) else { continue }
+            found.append((document, row))
+        }
+        if !plan.isSorted {
+            found.sort { evaluator.ordering($0.document, $1.document) == .before }
+        } else if plan.isReversed {
+            found.reverse()
+        }
+        let rest = found.dropFirst(plan.query.offset).map(\.row)
+        return switch plan.query.limit {
+        case .first(let count): Array(rest.prefix(count))
+        case .last(let count): Array(rest.suffix(count))
+        case nil: rest
+        }
+    }
+
+    /// How many rows there are, without reading them, where the service can count them.
+    func count(_ query: Query, in place: TableMappings.Place) async throws(StorageError) -> Int {
+        let count: Int? = try await knowing(place.table) { (shape) throws(StorageError) -> Int? in
+            let plan = TableQuery(query, in: place, shape)
+            guard let conditions = plan.conditions else { return 0 }
+            guard plan.isWhole else { return nil }
+            var request = request(
+                .head, shape, RowCondition.parameters(conditions) + [("select", shape.mapping.idColumn)])
+            request.headers["Prefer"] = "count=exact"
+            let range = try await service.send(request, as: reader).headers["Content-Range"]
+            guard let total = range?.split(separator: "/").last.flatMap({ Int($0) }) else { throw .unreadableAnswer }
+            let rest = max(0, total - query.offset)
+            return query.limit.map { min($0.count, rest) } ?? rest
+        }
+        if let count { return count }
+        return try await rows(of: query, in: place).rows.count
+    }
+
+    // MARK: Names
+
+    /// The rows with some names, in no particular order.
+    ///
+    /// - Parameter conditions: What they have to meet as well.
+    func rows(
+        named names: [String], in place: TableMappings.Place
+    ) async throws(StorageError) -> Answer {
+        try await knowing(place.table) { (shape) throws(StorageError) in
+            var answer = Answer(shape: shape, version: sequence.next())
+            var conditions: [RowCondition] = []
+            for (column, name) in zip(shape.table.parentColumns, place.parents ?? []) {
+                guard let condition = shape.condition(column, named: name) else { return answer }
+                conditions.append(condition)
+            }
+            let id = shape.mapping.idColumn
+            let operands = names.compactMap { shape.kind(of: id).operand(named: $0) }
+            for start in stride(from: 0, to: operands.count, by: Self.portion) {
+                let some = Array(operands[start..<min(start + Self.portion, operands.count)])
+                let named: RowCondition =
+                    some.count == 1 ? .test(id, "eq", .value(some[0])) : .test(id, "in", .list(some))
+                answer.rows += try await unlessMistyped { () throws(StorageError) in
+                    try await send(
+                        shape, RowCondition.parameters(conditions + [named]) + [("select", shape.selection())])
+                }
+            }
+            return answer
+        }
+    }
+
+    /// A name that the type of its column cannot be is that of no row.
+    private func unlessMistyped(
+        _ read: () async throws(StorageError) -> [JSONObject]
+    ) async throws(StorageError) -> [JSONObject] {
+        do throws(StorageError) { return try await read() } catch {
+            guard let failure = error.underlying as? PostgRESTFailure, ["22P02", "22003"].contains(failure.code) else {
+                throw error
+            }
+            return []
+        }
+    }
+
+    // MARK: Pages
+
+    /// Pages until one shows that it is the last: the service cuts off long answers without a word.
+    ///
+    /// - Parameter more: Further conditions.
+    func pages(
+        _ plan: TableQuery, _ selection: String, limit: Int?, offset: Int
+    ) async throws(StorageError) -> [JSONObject] {
+        guard let conditions = plan.conditions else { return [] }
+        var rows: [JSONObject] = []
+        var position: RowCondition?
+        while true {
+            var parameters = RowCondition.parameters(conditions + (position.map { [$0] } ?? []))
+            parameters.append(("select", selection))
+            parameters.append(("order", plan.order))
+            let wanted = limit.map { $0 - rows.count }
+            if let wanted { parameters.append(("limit", String(wanted))) }
+            let skipped = position == nil ? offset + rows.count : 0
+            if skipped > 0 { parameters.append(("offset", String(skipped))) }
+            let known = catalog.largestPage
+            let page = try await send(plan.shape, parameters)
+            catalog.note(page: page.count)
+            rows += page
+            // Fewer than the service is known to give at once: there are no more.
+            if page.isEmpty || page.count < known || wanted.map({ page.count >= $0 }) == true { return rows }
+            position = plan.behind(page[page.count - 1])
+        }
+    }
+
+    // MARK: Requests
+
+    /// Runs with what is known of a table, and again with what a refusal teaches.
+    func knowing<Result>(
+        _ table: MappedTable, _ body: (RowShape) async throws(StorageError) -> Result
+    ) async throws(StorageError) -> Result {
+        while true {
+            let shape = try await catalog.shape(of: table, service)
+            do throws(StorageError) { return try await body(shape) } catch {
+                guard catalog.learn(from: error, of: table) else { throw error }
+            }
+        }
+    }
+
+    private func send(_ shape: RowShape, _ parameters: [(name: String, value: String)]) async throws(StorageError)
+        -> [JSONObject]
+    {
+        try await rows(in: service.send(request(.get, shape, parameters), as: reader), of: shape)
+    }
+
+    func request(
+        _ method: HTTPMethod, _ shape: RowShape, _ parameters: [(name: String, value: String)], body: [UInt8] = []
+    ) -> HTTPRequest {
+        let isRead = method == .get || method == .head
+        let table = FormCoding.encode([(shape.mapping.table, "")], space: .percent).dropLast()
+        var request = HTTPRequest(
+            method, "\(service.project.rest)/\(table)?\(FormCoding.encode(parameters, space: .percent))", body: body,
+            isIdempotent: isRead)
+        request.headers[isRead ? "Accept-Profile" : "Content-Profile"] = shape.mapping.schema
+        if !body.isEmpty { request.headers["Content-Type"] = "application/json" }
+        return request
+    }
+
+    func rows(in response: HTTPResponse, of shape: RowShape) throws(StorageError) -> [JSONObject] {
+        guard let list = try service.parsed(response.body, of: shape.mapping.table)?.array else {
+            throw .unreadableAnswer
+        }
+        var rows: [JSONObject] = []
+        rows.reserveCapacity(list.count)
+        for element in list {
+            guard let row = element.object else { throw .unreadableAnswer }
+            rows.append(row)
+        }
+        return rows
+    }
+}

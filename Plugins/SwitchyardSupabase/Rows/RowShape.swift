@@ -1,0 +1,203 @@
+import Foundation
+import Switchyard
+import SwitchyardBytes
+import SwitchyardSync
+
+/// A mapped table with what is known of its columns: how its rows are requested, read and written.
+struct RowShape: Sendable {
+    let table: MappedTable
+    private let kinds: [String: ColumnKind]
+    /// Whether rows have versions: `xmin`, which views and foreign tables lack.
+    let hasVersions: Bool
+    /// The columns that the database computes, and so are never written.
+    let computed: Set<String>
+    /// The columns by whose values an upsert knows a row.
+    let keys: [String]
+
+    /// - Parameters:
+    ///   - table: The mapping.
+    ///   - types: The types of columns that the mapping does not declare.
+    ///   - facts: What earlier answers have told of the table.
+    init(_ table: MappedTable, types: [String: SupabaseColumnType] = [:], facts: RowFacts = RowFacts()) {
+        self.table = table
+        let mapping = table.mapping
+        var kinds: [String: ColumnKind] = [:]
+        for column in table.columns {
+            if let type = mapping.columnTypes[column] ?? types[column] {
+                kinds[column] = ColumnKind(type)
+            }
+            if mapping.uuidColumns.contains(column) { kinds[column] = kinds[column]?.holdingUUIDs ?? .uuid }
+        }
+        if let updated = mapping.updatedColumn, kinds[updated] == nil { kinds[updated] = .time(hasZone: true) }
+        if let created = mapping.createdColumn, kinds[created] == nil { kinds[created] = .time(hasZone: true) }
+        self.kinds = kinds
+        hasVersions = facts.hasVersions
+        computed = facts.computed
+        keys = facts.keys ?? table.parentColumns + [mapping.idColumn]
+    }
+
+    var mapping: SupabaseTableMapping { table.mapping }
+
+    func kind(of column: String) -> ColumnKind { kinds[column] ?? .unknown }
+
+    /// The column and kind of a field; `nil` if it has no column.
+    func column(of field: String) -> (name: String, kind: ColumnKind)? {
+        mapping.fields[field].map { ($0, kind(of: $0)) }
+    }
+
+    // MARK: Requests
+
+    /// The columns of a request, without those that no one needs.
+    ///
+    /// - Parameter fields: The fields to read; `nil` for all.
+    func selection(of fields: [FieldPath]? = nil) -> String {
+        var columns = table.parentColumns + [mapping.idColumn]
+        let names = fields.map { Set($0.compactMap(\.components.first)) }
+        columns += mapping.fields.filter { names?.contains($0.key) ?? true }.map(\.value).sorted()
+        columns += [mapping.createdColumn].compactMap(\.self)
+        if hasVersions { columns.append(RowShape.version) }
+        var seen: Set<String> = []
+        return columns.filter { seen.insert($0).inserted }.map { column in
+            // As text, since a number in JSON may be rounded on its way.
+            if case .numeric = kind(of: column) { "\(ColumnName.text(column))::text" } else { ColumnName.text(column) }
+        }.joined(separator: ",")
+    }
+
+    /// The columns of the key, and the version.
+    var digestColumns: [String] {
+        table.parentColumns + [mapping.idColumn] + (hasVersions ? [RowShape.version] : [])
+    }
+
+    /// The condition on one column for a name in a path; `nil` if no row can have it.
+    func condition(_ column: String, named name: String) -> RowCondition? {
+        kind(of: column).operand(named: name).map { .test(column, "eq", .value($0)) }
+    }
+
+    // MARK: Rows
+
+    static let version = "xmin"
+
+    /// A row as a document.
+    ///
+    /// - Returns: `nil` for a row whose key is no document's name.
+    func document(_ row: JSONObject, at version: Timestamp) -> DocumentSnapshot? {
+        guard let path = path(of: row) else { return nil }
+        var members: [String: JSON] = [:]
+        for member in row.members { members[member.key] = member.value }
+        var entries: [DocumentData.Entry] = []
+        entries.reserveCapacity(mapping.fields.count)
+        for (field, column) in mapping.fields {
+            guard let json = members[column], let value = kind(of: column).value(json) else { continue }
+            entries.append(DocumentData.Entry(name: field, value: value))
+        }
+        let created = mapping.createdColumn.flatMap { members[$0] }.flatMap {
+            kind(of: mapping.createdColumn!).value($0)
+        }
+        let time: Timestamp = if case .timestamp(let time)? = created { time } else { .never }
+        return .existing(path, DocumentData(unsorted: entries), createTime: time, updateTime: version)
+    }
+
+    func path(of row: JSONObject) -> StoragePath? {
+        table.path(named: (table.parentColumns + [mapping.idColumn]).map { row[$0]?.name })
+    }
+
+    func version(of row: JSONObject) -> String? { row[RowShape.version]?.name }
+
+    // MARK: Writing
+
+    /// The value for a field's column.
+    ///
+    /// - Throws: `.invalidArgument`, as a refusal, if the field has no column or the value does not fit it.
+    func json(_ value: DocumentValue, for field: String) throws(StorageError) -> (column: String, json: JSON) {
+        guard let (name, kind) = column(of: field) else {
+            throw StorageError(
+                .invalidArgument,
+                "The table “\(mapping.table)” has no column for the field “\(field)”.\(nearestField(to: field)) Add it to the "
+                    + "mapping, or leave it out.", isRefusal: true)
+        }
+        guard let json = kind.json(value) else {
+            throw StorageError(
+                .invalidArgument,
+                "The field “\(field)” holds \(value.kindName), which its column “\(name)” of type \(kind.name) cannot.",
+                isRefusal: true)
+        }
+        return (name, json)
+    }
+
+    private func nearestField(to field: String) -> String {
+        guard let near = nearestName(to: field, in: Array(mapping.fields.keys)) else { return "" }
+        return " Did you mean “\(near)”?"
+    }
+}
+
+/// What the service's answers have told of a table.
+struct RowFacts: Sendable, Hashable {
+    var hasVersions = true
+    var computed: Set<String> = []
+    /// `nil` for the parents and the ID.
+    var keys: [String]?
+}
+
+extension ColumnKind {
+    fileprivate var holdingUUIDs: ColumnKind { if case .array = self { .array(.uuid) } else { .uuid } }
+
+    /// The operand for a name in a path.
+    func operand(named name: String) -> String? {
+        switch self {
+        case .integer: Int64(name).flatMap { operand(.integer($0)) }
+        case .text, .uuid, .date: operand(.string(name))
+        case .unknown: name
+        default: nil
+        }
+    }
+
+    /// A key's value for a name in a path.
+    func json(named name: String) -> JSON? {
+        switch self {
+        case .integer: Int64(name).flatMap { json(.integer($0)) }
+        case .unknown: .string(name)
+        default: json(.string(name))
+        }
+    }
+}
+
+extension JSON {
+    /// A key's value as a document's name.
+    fileprivate var name: String? {
+        switch self {
+        case .string(let text): text
+        case .integer(let number): String(number)
+        default: nil
+        }
+    }
+}
+
+extension DocumentValue {
+    /// What it is, for an error message, without its contents.
+    fileprivate var kindName: String {
+        switch self {
+        case .null: "null"
+        case .bool: "a Boolean"
+        case .integer: "a whole number"
+        case .double: "a double"
+        case .timestamp: "a time"
+        case .string: "a string"
+        case .bytes: "bytes"
+        case .reference: "a reference"
+        case .geoPoint: "a point"
+        case .array: "an array"
+        case .vector: "a vector"
+        case .map: "a map"
+        }
+    }
+}
+
+/// How the service takes a column's name.
+enum ColumnName {
+    static func text(_ column: String) -> String {
+        let isPlain = column.utf8.allSatisfy {
+            (97...122).contains($0) || (65...90).contains($0) || (48...57).contains($0) || $0 == UInt8(ascii: "_")
+        }
+        return isPlain ? column : TableValue.quoted(column)
+    }
+}

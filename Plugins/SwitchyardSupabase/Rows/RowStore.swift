@@ -1,0 +1,81 @@
+import Switchyard
+import SwitchyardBytes
+import SwitchyardProviderHTTP
+import SwitchyardSync
+
+/// The rows of a project's own tables as documents: what the driver needs of them.
+struct RowStore: Sendable {
+    private let service: PostgRESTService
+    private let catalog: RowCatalog
+    private let sequence: RowSequence
+    private let versions: RowVersions
+
+    init(_ service: PostgRESTService) {
+        // Nothing has to be installed for tables.
+        self.service = service
+        catalog = RowCatalog()
+        sequence = RowSequence(now: service.now)
+        versions = RowVersions()
+    }
+
+    private init(_ store: RowStore, _ service: PostgRESTService) {
+        self.service = service
+        (catalog, sequence, versions) = (store.catalog, store.sequence, store.versions)
+    }
+
+    /// The same with another user's, or only one user's, calls.
+    func calling(_ service: PostgRESTService) -> RowStore { RowStore(self, service) }
+
+    func begin(after version: Timestamp) { sequence.begin(after: version) }
+    func nextVersion() -> Timestamp { sequence.next() }
+
+    /// The version that the database gave a row when it was given a time; `nil` if it has changed since, or is not known.
+    func version(of path: StoragePath, at time: Timestamp) -> String? { versions.version(of: path, at: time) }
+
+    // MARK: Reading
+
+    func documents(_ paths: [TableMappings.Place: [StoragePath]]) async throws(StorageError) -> FetchedDocuments {
+        var fetched = FetchedDocuments(documents: [], readTime: sequence.next())
+        let reader = reader()
+        for (place, paths) in paths {
+            let answer = try await reader.rows(named: paths.map(\.id), in: place)
+            fetched.readTime = min(fetched.readTime, answer.version)
+            fetched.documents += answer.rows.compactMap { reader.document($0, of: answer)?.document }
+        }
+        return fetched
+    }
+
+    func results(of query: Query, in place: TableMappings.Place) async throws(StorageError) -> FetchedDocuments {
+        try await reader().results(of: query, in: place)
+    }
+
+    func aggregate(
+        _ query: Query, in place: TableMappings.Place, _ aggregations: [Aggregation]
+    ) async throws(StorageError) -> [DocumentValue] {
+        if aggregations.allSatisfy({ $0 == .count }) {
+            let count = try await reader().count(query, in: place)
+            return aggregations.map { _ in .integer(Int64(count)) }
+        }
+        return AggregateEvaluator.values(of: aggregations, over: try await results(of: query, in: place).documents)
+    }
+
+    func reader(as owner: CallOwner? = nil) -> RowReader {
+        RowReader(service: service.patient, catalog: catalog, sequence: sequence, versions: versions, reader: owner)
+    }
+
+    // MARK: Writing
+
+    func commit(
+        _ write: DocumentWrite, in place: TableMappings.Place, for batch: OutgoingBatch?
+    ) async throws(StorageError) -> CommitResult {
+        let reader = RowReader(service: service, catalog: catalog, sequence: sequence, versions: versions)
+        let (shape, written) = try await RowWriter(reader: reader, batch: batch).write(write, place)
+        let answer = RowReader.Answer(shape: shape, version: sequence.next())
+        let document = written.row.flatMap { reader.document($0, of: answer)?.document }
+        let version = document?.updateTime ?? answer.version
+        let results: [DocumentValue]? = document.map { document in
+            write.transforms.map { transform in document.data?[transform.field] ?? .null }
+        }
+        return CommitResult(commitTime: version, updateTimes: [version], transformResults: [results])
+    }
+}

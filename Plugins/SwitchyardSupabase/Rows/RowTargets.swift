@@ -1,0 +1,84 @@
+import Switchyard
+import SwitchyardBytes
+import SwitchyardSync
+
+/// The targets of a stream that are in tables, and what has been told of them. Pure: takes requests and answers, returns events.
+struct RowTargets {
+    struct Target: Sendable {
+        let id: Int
+        let place: TableMappings.Place
+        let watched: WatchTarget
+        /// Distinguishes this target from an earlier one with the same ID.
+        let generation: Int
+        var isNew = true
+        /// The results that have been told, and their versions.
+        fileprivate(set) var told: [StoragePath: String] = [:]
+    }
+
+    /// What a look at a target has found.
+    struct Found: Sendable {
+        let version: Timestamp
+        /// The results in the service's order, and their versions.
+        var results: [(path: StoragePath, version: String)] = []
+        /// Those that have been read.
+        var documents: [StoragePath: DocumentSnapshot] = [:]
+        /// Whether another look is needed: a row may be older than what this client has written.
+        var isSettled = true
+    }
+
+    private(set) var targets: [Int: Target] = [:]
+    private var generations = 0
+    private let reader: String
+
+    init(reader: String) { self.reader = reader }
+
+    var topics: Set<HintTopic> { Set(targets.values.map(\.place.table.topic)) }
+
+    mutating func add(_ request: TargetRequest, in place: TableMappings.Place) {
+        generations += 1
+        targets[request.id] = Target(id: request.id, place: place, watched: request.target, generation: generations)
+    }
+
+    mutating func remove(_ id: Int) { targets[id] = nil }
+
+    /// Makes the next look tell these documents again: an answer on its way may be older than this client's own write.
+    mutating func forget(_ paths: Set<StoragePath>) {
+        for id in targets.keys {
+            for path in paths where targets[id]?.told[path] != nil { targets[id]?.told[path] = "" }
+        }
+    }
+
+    /// The events of a look; none if the target has been replaced or is as it was.
+    mutating func take(_ found: Found, for asked: Target) -> [WatchEvent] {
+        guard var target = targets[asked.id], target.generation == asked.generation else { return [] }
+        let id = target.id
+        var events: [WatchEvent] = target.isNew ? [.added([id]), .reset([id])] : []
+        var told: [StoragePath: String] = [:]
+        for (path, version) in found.results {
+            told[path] = version
+            guard target.told[path] != version else { continue }
+            // What has not been read is read at the next look.
+            guard let document = found.documents[path] else {
+                told[path] = target.told[path]
+                continue
+            }
+            events.append(.changed(document, targets: [id]))
+        }
+        for path in target.told.keys.sorted() where told[path] == nil { events.append(.left(path, removedFrom: [id])) }
+        if case .document(let path) = target.watched, told[path] == nil, target.isNew || target.told[path] != nil {
+            events.append(.deleted(path, version: found.version, removedFrom: [id]))
+        }
+        if target.isNew { events.append(.current([id], token: Array("rows|\(reader)".utf8))) }
+        target.isNew = false
+        target.told = told
+        targets[id] = target
+        return events
+    }
+
+    /// The event for a target that cannot be watched.
+    mutating func fail(_ asked: Target, _ cause: StorageError) -> [WatchEvent] {
+        guard targets[asked.id]?.generation == asked.generation else { return [] }
+        targets[asked.id] = nil
+        return [.removed([asked.id], cause: cause)]
+    }
+}
