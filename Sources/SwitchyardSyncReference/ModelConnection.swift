@@ -131,7 +131,7 @@ extension WatchEvent {
     fileprivate var mayComeTwice: Bool {
         switch self {
         case .changed, .deleted, .left, .snapshot, .token: true
-        case .added, .removed, .current, .reset, .filter: false
+        case .added, .removed, .current, .reset, .filter, .results: false
         }
     }
 }

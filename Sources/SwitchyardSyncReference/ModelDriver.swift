@@ -38,8 +38,8 @@ public struct ModelDriver: SyncDriver {
         }
     }
 
-    public func result(ofBatch id: String) async throws(StorageError) -> CommitResult? {
-        try await call { server throws(StorageError) in try server.result(ofBatch: id) }
+    public func result(of batch: OutgoingBatch) async throws(StorageError) -> CommitResult? {
+        try await call { server throws(StorageError) in try server.result(ofBatch: batch.id) }
     }
 
     public func makeTransaction() async throws(StorageError) -> any StorageTransactionBackend {

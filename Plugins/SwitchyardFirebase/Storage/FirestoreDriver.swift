@@ -127,7 +127,7 @@ struct FirestoreDriver: SyncDriver {
                 throw await Ledger.blamed(error, on: batch.id, in: ledger, service)
             }
             let known: CommitResult?
-            do throws(StorageError) { known = try await result(ofBatch: batch.id) } catch {
+            do throws(StorageError) { known = try await result(of: batch) } catch {
                 // It is still unknown whether it arrived.
                 throw error.asRefusal(false)
             }
@@ -151,10 +151,10 @@ struct FirestoreDriver: SyncDriver {
         return results
     }
 
-    func result(ofBatch id: String) async throws(StorageError) -> CommitResult? {
+    func result(of batch: OutgoingBatch) async throws(StorageError) -> CommitResult? {
         guard let ledger else { return nil }
         do throws(StorageError) {
-            let entry = try await service.documents([ledger.document(id)]).found[0]
+            let entry = try await service.documents([ledger.document(batch.id)]).found[0]
             return entry.createTime.map { CommitResult(commitTime: $0) }
         } catch {
             throw Ledger.unreadable(error, ledger)

@@ -80,7 +80,7 @@ extension SupabaseDriver {
     }
 
     /// - Throws: A refusal: later attempts would not find a place for it either.
-    private func place(of write: DocumentWrite) throws(StorageError) -> TableMappings.Place? {
+    func place(of write: DocumentWrite) throws(StorageError) -> TableMappings.Place? {
         do throws(StorageError) { return try tables.place(of: write.path.collection) } catch { throw error.asRefusal() }
     }
 

@@ -177,8 +177,10 @@ extension QuerySnapshot {
     fileprivate func rebased(on last: QuerySnapshot) -> QuerySnapshot {
         QuerySnapshot(
             query: query, documents: documents,
-            changes: ListDifference.changes(from: last.documents, to: documents, by: QueryEvaluator(query)),
-            metadata: metadata)
+            changes: isReordered || last.isReordered
+                ? ListDifference.changesByPosition(from: last.documents, to: documents)
+                : ListDifference.changes(from: last.documents, to: documents, by: QueryEvaluator(query)),
+            metadata: metadata, isReordered: isReordered || last.isReordered)
     }
 }
 

@@ -17,6 +17,14 @@ public protocol SyncDriver: Sendable {
     var capabilities: StorageCapabilities { get }
     var traits: SyncDriverTraits { get }
 
+    /// The engine's store is open. Called once per engine, before any call that returns a version.
+    ///
+    /// A driver that counts versions itself, because its backend has none, continues behind `version`: then they go on
+    /// increasing across starts, even if the device's clock was set back in between. The default does nothing.
+    ///
+    /// - Parameter version: The highest version that the store has ever held; `Timestamp(microseconds: 0)` for a new store.
+    func begin(after version: Timestamp)
+
     /// The committed state of documents, in the given order; a missing one has no data.
     ///
     /// Each snapshot carries its version, and the result the time as of which documents were missing.
@@ -48,10 +56,12 @@ public protocol SyncDriver: Sendable {
     /// - Returns: A result for each batch that took effect. Those without a result have had no effect and will have none.
     func commit(_ batches: [OutgoingBatch]) async throws(StorageError) -> [CommitResult]
 
-    /// The result of a batch that was sent before and whose answer was lost; `nil` if it never took effect.
+    /// The result of a batch that was sent before and whose answer was lost; `nil` if it never took effect, or if the ledger
+    /// does not cover what it writes to: then ``commit(_:)-(OutgoingBatch)`` gets it again, marked as
+    /// ``OutgoingBatch/mayHaveBeenSent``.
     ///
     /// Called only with ``SyncDriverTraits/hasLedger``, before such a batch is sent again.
-    func result(ofBatch id: String) async throws(StorageError) -> CommitResult?
+    func result(of batch: OutgoingBatch) async throws(StorageError) -> CommitResult?
 
     func makeTransaction() async throws(StorageError) -> any StorageTransactionBackend
 
@@ -94,11 +104,13 @@ public protocol SyncDriver: Sendable {
 }
 
 extension SyncDriver {
+    public func begin(after version: Timestamp) {}
+
     public func commit(_ batches: [OutgoingBatch]) async throws(StorageError) -> [CommitResult] {
         throw .unsupported("several batches at once", by: provider, instead: "Send them one by one.")
     }
 
-    public func result(ofBatch id: String) async throws(StorageError) -> CommitResult? { nil }
+    public func result(of batch: OutgoingBatch) async throws(StorageError) -> CommitResult? { nil }
 
     public func makeTransaction() async throws(StorageError) -> any StorageTransactionBackend {
         throw .unsupported("transactions", by: provider, instead: "Use a batch, or updates with a precondition.")
@@ -135,83 +147,26 @@ extension SyncDriver {
 
 /// Differences between backends for which the engine compensates.
 public struct SyncDriverTraits: Sendable, Hashable {
-    /// Whether ``SyncDriver/result(ofBatch:)`` knows every batch that took effect.
+    /// Whether ``SyncDriver/result(of:)`` knows every batch that took effect.
     ///
-    /// Without it, a batch whose answer was lost is sent again, and an increment in it may count twice.
+    /// Without it, a batch whose answer was lost is sent again, and an increment in it may count twice, unless the driver
+    /// finds out with ``usesTags``.
     public var hasLedger: Bool
     /// Whether waiting batches may share a request, so that a queue empties faster.
     public var mergesBatches: Bool
     /// Whether a document that a user may not see looks missing, instead of making the read fail. When the user may see it
     /// again, it has its original version, which is older than the time at which it was missing.
     public var hidesDocuments: Bool
+    /// Whether some documents have a ``DocumentTag``. Then the engine passes the tags that it knows with each target, and the
+    /// ``OutgoingBatch/bases`` with each batch; a batch that writes to a document of an unanswered batch waits for the answer.
+    public var usesTags: Bool
 
-    public init(hasLedger: Bool, mergesBatches: Bool = false, hidesDocuments: Bool = false) {
+    public init(
+        hasLedger: Bool, mergesBatches: Bool = false, hidesDocuments: Bool = false, usesTags: Bool = false
+    ) {
         self.hasLedger = hasLedger
         self.mergesBatches = mergesBatches
         self.hidesDocuments = hidesDocuments
-    }
-}
-
-/// The result of a read, and its time.
-public struct FetchedDocuments: Sendable {
-    public var documents: [DocumentSnapshot]
-    public var readTime: Timestamp
-    /// When missing documents were deleted, if the server reports it; others are missing as of ``readTime``.
-    public var deletionTimes: [StoragePath: Timestamp]
-    /// How many results the server counted towards the query's limit: more than there are ``documents`` if some of them
-    /// cannot be documents, such as rows with impossible names. Pages and scans go on as long as it reaches the limit.
-    public var rowCount: Int
-
-    /// By default, `rowCount` is the number of documents.
-    public init(
-        documents: [DocumentSnapshot], readTime: Timestamp, deletionTimes: [StoragePath: Timestamp] = [:],
-        rowCount: Int? = nil
-    ) {
-        self.documents = documents
-        self.readTime = readTime
-        self.deletionTimes = deletionTimes
-        self.rowCount = rowCount ?? documents.count
-    }
-
-    /// The document behind which more results may follow, as the server sees it: the last one, if the limit has cut off the
-    /// rest.
-    func cut(by query: Query) -> QueryCut? {
-        guard case .first(let count)? = query.limit, rowCount >= count else { return nil }
-        return QueryCut(behind: documents.last)
-    }
-}
-
-/// A batch on its way to the server.
-public struct OutgoingBatch: Sendable {
-    /// The batch's name in the ledger: the same at every attempt, and never that of another batch.
-    public let id: String
-    public let writes: [DocumentWrite]
-    /// Whether an earlier attempt may have reached the server.
-    public internal(set) var mayHaveBeenSent: Bool
-    /// The user whose queue holds the batch; never send it in another user's name. `nil` if nobody was signed in.
-    public let userID: String?
-
-    public init(id: String, writes: [DocumentWrite], mayHaveBeenSent: Bool, userID: String? = nil) {
-        self.id = id
-        self.writes = writes
-        self.mayHaveBeenSent = mayHaveBeenSent
-        self.userID = userID
-    }
-}
-
-/// What the server answered to a batch.
-public struct CommitResult: Sendable, Hashable {
-    /// When the batch took effect.
-    public var commitTime: Timestamp
-    /// For each write, the document's version after it; `nil` stands for `commitTime`.
-    public var updateTimes: [Timestamp?]
-    /// For each write, the results of its transforms; for `nil`, the engine computes them from its cache.
-    public var transformResults: [[DocumentValue]?]
-
-    /// Lists may be shorter than the batch; missing elements count as `nil`.
-    public init(commitTime: Timestamp, updateTimes: [Timestamp?] = [], transformResults: [[DocumentValue]?] = []) {
-        self.commitTime = commitTime
-        self.updateTimes = updateTimes
-        self.transformResults = transformResults
+        self.usesTags = usesTags
     }
 }

@@ -44,10 +44,13 @@ public struct TargetRequest: Sendable, Hashable {
     public var readTime: Timestamp?
     /// With a token or a read time: the number of documents that the server has confirmed for the target on this device.
     public var expectedCount: Int?
+    /// With ``SyncDriverTraits/usesTags``: the tags of those confirmed documents whose cached contents are the server's. A
+    /// document that still has its tag need not be sent again.
+    public var knownTags: [StoragePath: DocumentTag]
 
     public init(
         id: Int, target: WatchTarget, purpose: Purpose = .listen, resumeToken: [UInt8] = [],
-        readTime: Timestamp? = nil, expectedCount: Int? = nil
+        readTime: Timestamp? = nil, expectedCount: Int? = nil, knownTags: [StoragePath: DocumentTag] = [:]
     ) {
         self.id = id
         self.target = target
@@ -55,5 +58,6 @@ public struct TargetRequest: Sendable, Hashable {
         self.resumeToken = resumeToken
         self.readTime = readTime
         self.expectedCount = expectedCount
+        self.knownTags = knownTags
     }
 }

@@ -19,11 +19,19 @@ public enum WatchEvent: Sendable {
     case snapshot(version: Timestamp, token: [UInt8] = [])
 
     /// A document as it is now: a result of `targets`, no longer one of `removedFrom`.
-    case changed(DocumentSnapshot, targets: [Int], removedFrom: [Int] = [])
+    case changed(DocumentSnapshot, targets: [Int], removedFrom: [Int] = [], tag: DocumentTag? = nil)
     /// A document that does not exist, as of `version`.
     case deleted(StoragePath, version: Timestamp, removedFrom: [Int])
     /// A document that left targets; it may or may not still exist.
     case left(StoragePath, removedFrom: [Int])
     /// The number of a target's documents on the server, to detect missed deletions.
     case filter(target: Int, count: Int, unchanged: BloomFilter? = nil)
+    /// All results of a target in the server's order, for a backend that compares and filters in ways of its own, such as a
+    /// database with a collation.
+    ///
+    /// From the next snapshot on, the listed documents are the results, in this order, and no others: none is evaluated or
+    /// looked up on the device. Listed documents that the device does not have must come before the same snapshot; those that
+    /// are no longer listed leave the target. Send it again whenever a result has changed. Documents with pending writes are
+    /// still judged and placed on the device, until the server has read them back.
+    case results(target: Int, [StoragePath])
 }

@@ -10,8 +10,20 @@ extension QueuedBatch {
         var document = cached
         for index in places {
             let given = index < result.transformResults.count ? result.transformResults[index] : nil
-            document = writes[index].committed(
-                over: document, version: version, commitTime: result.commitTime, transformResults: given)
+            switch result.outcome(ofWrite: index) {
+            case .asSent:
+                document = writes[index].committed(
+                    over: document, version: version, commitTime: result.commitTime, transformResults: given)
+            case .returned(let snapshot, let tag):
+                document = CachedDocument(
+                    path: path, state: snapshot.exists ? .found : .missing, data: snapshot.data,
+                    createTime: snapshot.createTime ?? document?.createTime, version: version,
+                    readTime: result.commitTime, hasCommittedMutations: true, tag: snapshot.exists ? tag : nil)
+            case .unknown:
+                document = CachedDocument(
+                    path: path, state: .unknown, createTime: document?.createTime, version: version,
+                    readTime: result.commitTime, hasCommittedMutations: true)
+            }
         }
         return document ?? .missing(path, version: version)
     }

@@ -23,6 +23,10 @@ extension LocalStore {
                 return QueryResult(documents: documents, confirmed: confirmed)
             case .query(let query):
                 let evaluator = QueryEvaluator(query)
+                if usesConfirmed, let record, record.isDecided {
+                    let documents = try transaction.results(evaluator, among: confirmed, since: record.version)
+                    return QueryResult(documents: documents, confirmed: confirmed)
+                }
                 let limboFree = usesConfirmed ? record?.lastLimboFreeVersion ?? .never : .never
                 if limboFree != .never, !query.isWholeCollection,
                     let documents = try transaction.matches(evaluator, from: confirmed, since: limboFree)
@@ -37,6 +41,30 @@ extension LocalStore {
 }
 
 extension LocalTransaction {
+    /// The results that the server decided, and those local matches that it may not know: with pending writes, or with
+    /// acknowledged ones after `version`.
+    fileprivate func results(
+        _ evaluator: QueryEvaluator, among confirmed: Set<StoragePath>, since version: Timestamp
+    ) throws(StorageError) -> LocalStore.Documents {
+        var documents = try localDocuments(at: confirmed).filter {
+            $0.value.metadata.hasPendingWrites ? evaluator.matches($0.value) : $0.value.exists
+        }
+        let source = evaluator.query.source
+        let overlays = try rows.overlays(of: owner, in: source, afterBatch: nil)
+        let pending = try localDocuments(at: overlays.map(\.path))
+        for (path, document) in pending where evaluator.matches(document) { documents[path] = document }
+        let screen = DocumentScreen(fields: evaluator.decidingFields, rejects: evaluator.rejects) { cached in
+            guard cached.hasCommittedMutations, pending[cached.path] == nil, let data = cached.data else {
+                return false
+            }
+            return evaluator.matches(cached.path, data)
+        }
+        try rows.forEachDocument(in: source, readAfter: version, screen: screen) { cached in
+            documents[cached.path] = cached.snapshot
+        }
+        return documents
+    }
+
     /// The matches among the confirmed documents and those read since; `nil` when a limit makes that unsafe.
     fileprivate func matches(
         _ evaluator: QueryEvaluator, from confirmed: Set<StoragePath>, since version: Timestamp

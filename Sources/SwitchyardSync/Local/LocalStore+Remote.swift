@@ -23,6 +23,11 @@ extension LocalStore {
                     record.resumeToken = change.resumeToken
                     record.version = event.version
                 }
+                if change.results != nil {
+                    record.isDecided = true
+                    // Without a token, too: what is acknowledged later is not among the results.
+                    if !isMismatch { record.version = event.version }
+                }
                 transaction.active[id] = record
                 let hasChanged = !(change.added.isEmpty && change.modified.isEmpty && change.removed.isEmpty)
                 if old.resumeToken.isEmpty || isMismatch || hasChanged
@@ -33,7 +38,9 @@ extension LocalStore {
             }
             let holding = event.targetChanges.filter { transaction.active[$0.key] != nil }.values
             // What a target gained or kept is among the documents, so one that has as many has all of them.
-            let hasAll = holding.contains { $0.added.count + $0.modified.count == event.documents.count }
+            let hasAll = holding.contains {
+                $0.results == nil && $0.added.count + $0.modified.count == event.documents.count
+            }
             for path in event.documents.lazy.map(\.path)
             where !hasAll && !holding.contains(where: { $0.added.contains(path) || $0.modified.contains(path) }) {
                 // It was looked up because it was in limbo, or it is deleted.
@@ -41,6 +48,7 @@ extension LocalStore {
             }
             let changes = try transaction.accept(event.documents)
             if event.version != .never { transaction.globals.lastSnapshotVersion = event.version }
+            transaction.noteVersion(event.version)
             return changes
         }
     }
@@ -64,7 +72,9 @@ extension LocalStore {
                     if !isWatched, try !transaction.keeps(snapshot.path) { continue }
                     let missingSince = fetched.deletionTimes[snapshot.path] ?? fetched.readTime
                     documents.append(
-                        CachedDocument(snapshot, missingSince: missingSince, readTime: fetched.readTime))
+                        CachedDocument(
+                            snapshot, missingSince: missingSince, readTime: fetched.readTime,
+                            tag: fetched.tags[snapshot.path]))
                 }
                 try transaction.noteUse(of: documents.lazy.map(\.path))
                 let local = try transaction.accept(documents, showsKnown: true)
@@ -195,11 +205,11 @@ extension LocalTransaction {
 
 extension CachedDocument {
     /// A document from a read or a bundle.
-    init(_ snapshot: DocumentSnapshot, missingSince: Timestamp, readTime: Timestamp) {
+    init(_ snapshot: DocumentSnapshot, missingSince: Timestamp, readTime: Timestamp, tag: DocumentTag? = nil) {
         self.init(
             path: snapshot.path, state: snapshot.exists ? .found : .missing, data: snapshot.data,
             createTime: snapshot.createTime, version: snapshot.exists ? snapshot.updateTime ?? readTime : missingSince,
-            readTime: readTime)
+            readTime: readTime, tag: snapshot.exists ? tag : nil)
     }
 
     /// A known version is new only if the stream had not shown an acknowledged write yet.

@@ -28,9 +28,11 @@ extension LocalStore {
                 try transaction.put(document, replacing: old)
                 cached[path] = document
             }
-            let transformed = Set(batch.writes.filter { !$0.transforms.isEmpty }.map(\.path))
+            let other = result.notAsSent(by: batch.writes)
+            let transformed = Set(batch.writes.filter { !$0.transforms.isEmpty }.map(\.path)).subtracting(other)
             let standing = transformed.filter { before[$0]?.state == .found && cached[$0]?.state == .found }
             try transaction.remove(batch, recomputing: transformed, over: cached, standing: standing)
+            try transaction.rebase(at: other, onto: cached)
             return try transaction.localDocuments(at: paths, cached: cached)
         }
     }
@@ -44,6 +46,32 @@ extension LocalStore {
             try transaction.remove(batch, recomputing: batch.paths, over: cached)
             if let refused { try transaction.rows.putRefused(refused, of: transaction.owner) }
             return try transaction.localDocuments(at: batch.paths, cached: cached)
+        }
+    }
+
+    /// A batch that is about to be sent.
+    struct PreparedBatch {
+        let batch: QueuedBatch
+        /// Whether it has certainly never been sent.
+        let isFirstAttempt: Bool
+    }
+
+    /// Stores the tags on which batches are based, before they are first sent.
+    func prepare(_ batches: [QueuedBatch]) throws(StorageError) -> [PreparedBatch] {
+        try perform(.prepareBatches) { transaction throws(StorageError) in
+            let (rows, owner) = (transaction.rows, transaction.owner)
+            var prepared: [PreparedBatch] = []
+            for number in batches.lazy.map(\.number) {
+                guard var batch = try rows.batch(number, of: owner) else { continue }
+                let isFirstAttempt = batch.bases?.isEmpty == true
+                if batch.bases?.isEmpty ?? true {
+                    let cached = try transaction.cachedDocuments(at: batch.paths)
+                    batch.bases = batch.writes.map { cached[$0.path]?.tag }
+                    try rows.putBatch(batch, of: owner)
+                }
+                prepared.append(PreparedBatch(batch: batch, isFirstAttempt: isFirstAttempt))
+            }
+            return prepared
         }
     }
 
@@ -100,7 +128,7 @@ extension LocalStore {
             try transaction.rows.removeRefused(id, of: transaction.owner)
             guard let writes else { return nil }
             let isSame = batch.isSalvaged && batch.writes == writes
-            return try transaction.queue(writes, as: isSame ? id : name, at: time)
+            return try transaction.queue(writes, as: isSame ? id : name, at: time, mayHaveBeenSent: isSame)
         }
     }
 }
@@ -108,7 +136,7 @@ extension LocalStore {
 extension LocalTransaction {
     /// Adds a batch to the queue and applies its effect.
     fileprivate func queue(
-        _ writes: [DocumentWrite], as name: String, at time: Timestamp
+        _ writes: [DocumentWrite], as name: String, at time: Timestamp, mayHaveBeenSent: Bool = false
     ) throws(StorageError) -> (QueuedBatch, LocalStore.Documents) {
         let paths = Set(writes.map(\.path))
         let cached = try cachedDocuments(at: paths)
@@ -121,7 +149,8 @@ extension LocalTransaction {
         globals.highestBatchNumber += 1
         let batch = QueuedBatch(
             number: globals.highestBatchNumber, id: name, writes: writes,
-            baseWrites: writes.compactMap { $0.baseWrite(over: entries[$0.path]!.document) }, queuedAt: time)
+            baseWrites: writes.compactMap { $0.baseWrite(over: entries[$0.path]!.document) }, queuedAt: time,
+            bases: usesTags && !mayHaveBeenSent ? [] : nil)
         try rows.putBatch(batch, of: owner)
 
         batch.apply(to: &entries)
@@ -134,6 +163,25 @@ extension LocalTransaction {
             changes[path] = entry.document.snapshot
         }
         return (batch, changes)
+    }
+
+    /// Applies the remaining batches to documents that are not what was sent: their increments begin with the new values.
+    fileprivate func rebase(
+        at paths: Set<StoragePath>, onto cached: [StoragePath: CachedDocument]
+    ) throws(StorageError) {
+        guard !paths.isEmpty else { return }
+        var entries: [StoragePath: WrittenDocument] = [:]
+        for path in paths { entries[path] = WrittenDocument(LocalDocument(path, cached[path])) }
+        for batch in try rows.batches(of: owner, touching: paths) {
+            var rebased = batch
+            rebased.baseWrites = batch.baseWrites.filter { !paths.contains($0.path) }
+            rebased.baseWrites += batch.writes.compactMap { write in
+                entries[write.path].flatMap { write.baseWrite(over: $0.document) }
+            }
+            if rebased.baseWrites != batch.baseWrites { try rows.putBatch(rebased, of: owner) }
+            rebased.apply(to: &entries)
+        }
+        try putOverlays(of: entries)
     }
 
     /// - Parameters:

@@ -10,6 +10,8 @@ final class LocalStore {
     let policy: CachePolicy
     /// See ``SyncDriverTraits/hidesDocuments``.
     private let hidesDocuments: Bool
+    /// See ``SyncDriverTraits/usesTags``.
+    private let usesTags: Bool
     private(set) var owner: QueueOwner
     private(set) var globals = StoreGlobals()
     /// The targets in use, with the newest tokens; the stored ones may be older.
@@ -17,8 +19,12 @@ final class LocalStore {
     /// Documents that open views show.
     private let pins = PinnedDocuments()
 
-    init(store: any SyncStore, policy: CachePolicy, owner: QueueOwner, hidesDocuments: Bool = false) {
+    init(
+        store: any SyncStore, policy: CachePolicy, owner: QueueOwner, hidesDocuments: Bool = false,
+        usesTags: Bool = false
+    ) {
         self.hidesDocuments = hidesDocuments
+        self.usesTags = usesTags
         self.store = store
         self.policy = policy
         self.owner = owner
@@ -29,7 +35,7 @@ final class LocalStore {
         globals = try store.transaction(.open) { rows throws(StorageError) in
             let transaction = LocalTransaction(
                 rows: rows, owner: owner, globals: try rows.globals, active: active, pins: pins, policy: policy,
-                hidesDocuments: hidesDocuments)
+                hidesDocuments: hidesDocuments, usesTags: usesTags)
             try transaction.takeOver()
             try transaction.finish()
             return transaction.globals
@@ -44,7 +50,7 @@ final class LocalStore {
                 rows throws(StorageError) -> (Result, LocalTransaction) in
                 let transaction = LocalTransaction(
                     rows: rows, owner: owner, globals: globals, active: active, pins: pins, policy: policy,
-                    hidesDocuments: hidesDocuments)
+                    hidesDocuments: hidesDocuments, usesTags: usesTags)
                 let result = try body(transaction)
                 try transaction.finish()
                 return (result, transaction)
@@ -102,6 +108,16 @@ final class LocalStore {
             guard overlay != nil || (cached != nil && cached?.state != .unknown) else { return nil }
             return try transaction.localDocuments(at: [path])[path]
         }
+    }
+
+    /// The documents with all pending writes applied; missing, if nothing is known about them.
+    func documents(at paths: [StoragePath]) throws(StorageError) -> Documents {
+        try perform(.readDocuments) { transaction throws(StorageError) in try transaction.localDocuments(at: paths) }
+    }
+
+    /// The tags of those documents whose cached contents are the server's.
+    func knownTags(at paths: Set<StoragePath>) throws(StorageError) -> [StoragePath: DocumentTag] {
+        try perform(.readDocuments) { transaction throws(StorageError) in try transaction.rows.knownTags(at: paths) }
     }
 
     /// The version of a document known to exist, ignoring local writes; `nil` for any other.
@@ -209,14 +225,18 @@ extension LocalTransaction {
         if !rest.isEmpty {
             for batch in try rows.batches(of: owner, touching: rest) { batch.apply(to: &others) }
         }
-        for (path, entry) in entries.merging(others, uniquingKeysWith: { $1 }) {
+        try putOverlays(of: entries.merging(others, uniquingKeysWith: { $1 }))
+        return (Array(entries.values) + others.values).map(\.document)
+    }
+
+    func putOverlays(of entries: [StoragePath: WrittenDocument]) throws(StorageError) {
+        for (path, entry) in entries {
             if let overlay = entry.overlay {
                 try rows.putOverlay(overlay, of: owner)
             } else {
                 try rows.removeOverlay(of: owner, at: path)
             }
         }
-        return (Array(entries.values) + others.values).map(\.document)
     }
 
     /// The batches needed to compute the overlay of an existing document: the last ones, from the first that makes earlier

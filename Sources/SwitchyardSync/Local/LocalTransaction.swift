@@ -9,15 +9,17 @@ final class LocalTransaction {
     var active: [Int: TargetRecord]
     let pins: PinnedDocuments
     let hidesDocuments: Bool
+    let usesTags: Bool
     let isEager: Bool
     private var orphanCandidates = Set<StoragePath>()
     private let original: StoreGlobals
 
     init(
         rows: any StoreRows, owner: QueueOwner, globals: StoreGlobals, active: [Int: TargetRecord],
-        pins: PinnedDocuments, policy: CachePolicy, hidesDocuments: Bool
+        pins: PinnedDocuments, policy: CachePolicy, hidesDocuments: Bool, usesTags: Bool
     ) {
         self.hidesDocuments = hidesDocuments
+        self.usesTags = usesTags
         self.rows = rows
         self.owner = owner
         self.globals = globals
@@ -54,7 +56,12 @@ final class LocalTransaction {
 
     func put(_ document: CachedDocument, replacing old: CachedDocument?) throws(StorageError) {
         try rows.putDocument(document, replacing: old)
+        noteVersion(document.version)
         if isEager { orphanCandidates.insert(document.path) }
+    }
+
+    func noteVersion(_ version: Timestamp) {
+        if version > globals.highestVersion { globals.highestVersion = version }
     }
 
     func confirm(_ added: Set<StoragePath>, _ removed: Set<StoragePath>, of target: Int) throws(StorageError) {

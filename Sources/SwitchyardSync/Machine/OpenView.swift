@@ -42,8 +42,9 @@ struct Listener {
     var vanishing: ViewSnapshot? {
         guard hasRaisedFirst, var snapshot = last else { return nil }
         snapshot.documents = DocumentList()
-        snapshot.changes = ListDifference.changes(
-            from: last?.documents ?? DocumentList(), to: DocumentList(), by: LiveEvaluator(query).evaluator)
+        snapshot.changes = (last?.documents ?? DocumentList()).map {
+            DocumentChange(kind: .removed, document: $0, oldIndex: 0, newIndex: nil)
+        }
         (snapshot.isFromCache, snapshot.hasPendingWrites) = (true, false)
         snapshot.syncStateChanged = true
         return snapshot

@@ -64,16 +64,17 @@ extension SyncMachine {
             if queriesByTarget[record.id]?.isEmpty ?? true { local.forceRelease(record.id) }
             throw error
         }
-        var view = View(query, confirmed: result.confirmed)
         // Another query on the same target may have been confirmed already.
         let mirror = queriesByTarget[record.id]?.first.flatMap { views[$0]?.view }
+        let word = mirror?.word ?? (record.isDecided ? ServerWord(asOf: record.version) : nil)
+        var view = View(query, confirmed: result.confirmed, word: word)
         let isCurrent = (mirror?.isSynced ?? false) && online.state != .offline
         var draft = view.beginDraft()
         view.draft(result.documents, in: &draft)
         let outcome = view.apply(draft, TargetChange(resumeToken: record.resumeToken, isCurrent: isCurrent))
         views[query] = OpenView(view: view, target: record.id)
         queriesByTarget[record.id, default: []].append(query)
-        let shown = view.contents.documents.paths
+        let shown = view.documents.paths
         if !shown.isEmpty {
             // As below: if this fails, it only costs time later.
             try? local.noteView(of: record.id, added: shown, removed: [], isSynced: false)
@@ -95,14 +96,22 @@ extension SyncMachine {
 
     /// Updates all views with changed documents, notifies listeners, and records what views show.
     ///
-    /// - Parameter version: The version up to which the stream is complete, if there is no event.
-    func raise(_ changes: LocalStore.Documents, _ event: RemoteEvent? = nil, toldUpTo version: Timestamp? = nil) {
+    /// - Parameters:
+    ///   - changes: The documents.
+    ///   - event: What the server sent.
+    ///   - version: The version up to which the stream is complete, if there is no event.
+    ///   - returned: Documents whose contents the server returned with its answer to a write: there is nothing to wait for.
+    func raise(
+        _ changes: LocalStore.Documents, _ event: RemoteEvent? = nil, toldUpTo version: Timestamp? = nil,
+        returned: Set<StoragePath> = []
+    ) {
         var snapshots: [ViewSnapshot] = []
         // Limited results with a gap that the store could not fill.
         var short: [LiveQuery] = []
         for target in queriesByTarget.keys.sorted() {
             for query in queriesByTarget[target] ?? [] {
-                guard let snapshot = update(query, changes, event, toldUpTo: version, short: &short) else { continue }
+                guard let snapshot = update(query, changes, event, toldUpTo: version, returned, short: &short)
+                else { continue }
                 snapshots.append(snapshot)
             }
         }
@@ -127,7 +136,7 @@ extension SyncMachine {
     /// Fills the gaps of limited results.
     private func refill(_ queries: [LiveQuery]) throws(StorageError) {
         for query in queries where views[query] != nil {
-            let whole = try local.run(query, usesConfirmed: false)
+            let whole = try local.run(query, usesConfirmed: views[query]?.view.isDecided == true)
             guard var open = views.removeValue(forKey: query) else { continue }
             var draft = open.view.beginDraft()
             open.view.draft(whole.documents, in: &draft)
@@ -140,7 +149,7 @@ extension SyncMachine {
 
     private func update(
         _ query: LiveQuery, _ changes: LocalStore.Documents, _ event: RemoteEvent?, toldUpTo version: Timestamp?,
-        short: inout [LiveQuery]
+        _ returned: Set<StoragePath>, short: inout [LiveQuery]
     ) -> ViewSnapshot? {
         guard var open = views.removeValue(forKey: query) else { return nil }
         var changes = changes
@@ -152,7 +161,18 @@ extension SyncMachine {
             : version == nil ? [:] : open.view.awaited
         changes.merge(overdue) { new, _ in new }
         var draft = open.view.beginDraft()
-        open.view.draft(changes, in: &draft, overdue: Set(overdue.keys))
+        let change = event?.targetChanges[open.target]
+        if let change, let event { open.view.heed(change, at: event.version, in: &draft) }
+        let unfiled = draft.unfiled.filter { changes[$0] == nil }
+        if !unfiled.isEmpty || draft.isNewlyDecided && query.hasLimit {
+            do throws(StorageError) {
+                let known = draft.isNewlyDecided ? try local.run(query).documents : try local.documents(at: unfiled)
+                changes.merge(known) { new, _ in new }
+            } catch {
+                short.append(query)
+            }
+        }
+        open.view.draft(changes, in: &draft, overdue: Set(overdue.keys), returned: returned)
         if draft.needsRefill {
             do throws(StorageError) {
                 let whole = try local.run(query, usesConfirmed: false)
@@ -162,7 +182,7 @@ extension SyncMachine {
             }
         }
         let outcome = open.view.apply(
-            draft, event?.targetChanges[open.target], awaitsRequery: event?.mismatches[open.target] != nil)
+            draft, change, awaitsRequery: event?.mismatches[open.target] != nil)
         let target = open.target
         let isLate =
             isWatched

@@ -57,6 +57,10 @@ extension SyncMachine: TargetLookup {
             request.expectedCount = confirmedKeys(of: target.id).count
         }
         if !request.resumeToken.isEmpty { request.readTime = nil }
+        // Otherwise everything is requested again because the cached results are wrong.
+        if usesTags, request.purpose == .listen {
+            request.knownTags = (try? local.knownTags(at: confirmedKeys(of: target.id))) ?? [:]
+        }
         if case .document(let path) = target.target { askedVersions[target.id] = try? local.foundVersion(of: path) }
         aggregator.noteRequest(for: target.id)
         emit(.cancel(.watchIdle))

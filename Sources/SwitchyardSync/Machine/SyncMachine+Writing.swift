@@ -53,6 +53,7 @@ extension SyncMachine {
 
     func fillPipeline() {
         guard canSend else { return }
+        var next: [QueuedBatch] = []
         while pipeline.count < maximumInFlight {
             if ahead.isEmpty {
                 do throws(StorageError) {
@@ -61,10 +62,12 @@ extension SyncMachine {
                     return waitForStore()
                 }
             }
-            guard let batch = ahead.popFirst() else { break }
+            guard let batch = ahead.first, !hasToWait(batch) else { break }
+            ahead.removeFirst()
             pipeline.append(batch)
-            if writer == .open { send(batch) }
+            next.append(batch)
         }
+        if writer == .open { send(next) }
         if pipeline.isEmpty {
             if writer == .open { emit(.schedule(.writerIdle, .seconds(60))) }
         } else if !writer.isStarted {
@@ -72,14 +75,36 @@ extension SyncMachine {
         }
     }
 
-    private func send(_ batch: QueuedBatch) {
-        let mayHaveBeenSent = batch.number <= sentUpTo
+    /// Whether the answer to a batch in flight decides on what the next one is based.
+    private func hasToWait(_ batch: QueuedBatch) -> Bool {
+        guard usesTags, !pipeline.isEmpty else { return false }
+        let paths = batch.paths
+        return pipeline.contains { $0.writes.contains { paths.contains($0.path) } }
+    }
+
+    private func send(_ batches: [QueuedBatch]) {
+        guard usesTags, !batches.isEmpty else {
+            for batch in batches { send(batch, mayHaveBeenSent: batch.number <= sentUpTo) }
+            return
+        }
+        do throws(StorageError) {
+            for prepared in try local.prepare(batches) {
+                let mayHaveBeenSent = prepared.batch.number <= sentUpTo && !prepared.isFirstAttempt
+                send(prepared.batch, mayHaveBeenSent: mayHaveBeenSent)
+            }
+        } catch {
+            waitForStore()
+        }
+    }
+
+    private func send(_ batch: QueuedBatch, mayHaveBeenSent: Bool) {
         sentUpTo = max(sentUpTo, batch.number)
         emit(.cancel(.writerIdle))
         emit(
             .sendWrite(
                 OutgoingBatch(
-                    id: batch.id, writes: batch.writes, mayHaveBeenSent: mayHaveBeenSent, userID: local.owner.userID)))
+                    id: batch.id, writes: batch.writes, mayHaveBeenSent: mayHaveBeenSent, userID: local.owner.userID,
+                    bases: batch.bases ?? [])))
     }
 
     // MARK: The stream
@@ -115,7 +140,7 @@ extension SyncMachine {
     func writerOpened() {
         guard writer == .opening else { return }
         writer = .open
-        for batch in pipeline { send(batch) }
+        send(pipeline)
     }
 
     func committed(_ result: CommitResult) {
@@ -128,7 +153,7 @@ extension SyncMachine {
             let changes = try local.acknowledge(batch, result, isDurable: isDurable)
             finish(batch, .success(result))
             emit(.queueChanged(.left(batch)))
-            raise(changes)
+            raise(changes, returned: result.returned(by: batch.writes))
         }
         fillPipeline()
     }

@@ -45,6 +45,8 @@ package final class SyncMachine {
     var sentUpTo: Int
     /// Whether the server records the batches it has carried out.
     let hasLedger: Bool
+    /// Whether documents have tags, and batches are based on them.
+    let usesTags: Bool
     let makeName: () -> String
     /// Whether signing in again is impossible, so that listeners end with the session instead of waiting for the next one.
     let endsWithSession: Bool
@@ -67,13 +69,15 @@ package final class SyncMachine {
     package init(
         store: any SyncStore, policy: CachePolicy, owner: QueueOwner, hasLedger: Bool = true,
         maximumLimboResolutions: Int = 100, maximumInFlight: Int = 10, hidesDocuments: Bool = false,
-        endsWithSession: Bool = false,
+        usesTags: Bool = false, endsWithSession: Bool = false,
         makeName: @escaping () -> String = SyncMachine.randomName
     ) throws(StorageError) {
-        local = LocalStore(store: store, policy: policy, owner: owner, hidesDocuments: hidesDocuments)
+        local = LocalStore(
+            store: store, policy: policy, owner: owner, hidesDocuments: hidesDocuments, usesTags: usesTags)
         self.maximumLimboResolutions = maximumLimboResolutions
         self.maximumInFlight = maximumInFlight
         self.hasLedger = hasLedger
+        self.usesTags = usesTags
         self.endsWithSession = endsWithSession
         self.makeName = makeName
         wantedOwner = owner
@@ -150,6 +154,7 @@ package final class SyncMachine {
     package var store: any SyncStore { local.store }
     package var owner: QueueOwner { local.owner }
     var lastUserID: String? { local.globals.lastUserID }
+    var highestVersion: Timestamp { local.globals.highestVersion }
     package func targetID(of query: LiveQuery) -> Int? { views[query]?.target }
     package var batchesInFlight: Int { pipeline.count }
     package var activeLimboTargets: [StoragePath: Int] { limbo.active }

@@ -18,4 +18,6 @@ struct TargetChange {
     var added: Set<StoragePath> = []
     var modified: Set<StoragePath> = []
     var removed: Set<StoragePath> = []
+    /// All results in the target's order, if the server said them.
+    var results: [StoragePath]?
 }

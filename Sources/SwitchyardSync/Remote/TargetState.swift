@@ -11,6 +11,7 @@ final class TargetState {
     private(set) var isNewlyCurrent = false
     private var resumeToken: [UInt8] = []
     private var changes: [StoragePath: Change] = [:]
+    private var results: [StoragePath]?
     /// The keys confirmed as of the last snapshot; computed on first use.
     private var confirmed: Set<StoragePath>?
     /// Initially true: even a target without documents has to be reported.
@@ -37,6 +38,28 @@ final class TargetState {
         changes[path] = change
     }
 
+    func note(results: [StoragePath]) {
+        hasChanges = true
+        self.results = results
+    }
+
+    /// What is listed is a result, and nothing else is.
+    func settleResults(_ targets: some TargetLookup) {
+        guard let results else { return }
+        let confirmed = confirmed(targets)
+        let listed = Set(results)
+        for path in listed {
+            switch changes[path] {
+            case .added, .modified: break
+            case .removed, nil: changes[path] = confirmed.contains(path) ? nil : .added
+            }
+        }
+        for path in changes.keys where !listed.contains(path) {
+            changes[path] = confirmed.contains(path) ? .removed : nil
+        }
+        for path in confirmed where !listed.contains(path) { changes[path] = .removed }
+    }
+
     /// Starts over under the same ID.
     func beginAnew() {
         discardChanges()
@@ -46,6 +69,7 @@ final class TargetState {
     func discardChanges() {
         hasChanges = false
         changes = [:]
+        results = nil
         confirmed = nil
         isNewlyCurrent = false
     }
@@ -68,6 +92,7 @@ final class TargetState {
 
     func takeChanges() -> TargetChange {
         var result = TargetChange(resumeToken: resumeToken, isCurrent: isCurrent)
+        result.results = results
         result.added.reserveCapacity(changes.values.count { $0 == .added })
         for (path, change) in changes {
             switch change {

@@ -50,8 +50,9 @@ struct WatchAggregator {
             for id in scope(ids, targets) { active(id, targets)?.update(token) }
         case .snapshot(_, let token):
             for id in scope([], targets) { states[id]?.update(token) }
-        case .changed(let snapshot, let added, let removed):
-            let document = CachedDocument(snapshot, missingSince: snapshot.updateTime ?? .never, readTime: .never)
+        case .changed(let snapshot, let added, let removed, let tag):
+            let document = CachedDocument(
+                snapshot, missingSince: snapshot.updateTime ?? .never, readTime: .never, tag: tag)
             for id in added {
                 if document.state == .found {
                     add(document, to: id, targets)
@@ -66,6 +67,7 @@ struct WatchAggregator {
             for id in removed { remove(path, from: id, nil, targets) }
         case .filter(let id, let count, let unchanged):
             compare(id, count: count, unchanged, targets)
+        case .results(let id, let paths): active(id, targets)?.note(results: paths)
         }
     }
 
@@ -90,6 +92,7 @@ struct WatchAggregator {
                     remove(path, from: id, .missing(path, version: version), targets)
                 }
             }
+            state.settleResults(targets)
             if state.hasChanges { event.targetChanges[id] = state.takeChanges() }
         }
         event.documents = received.takeAll(readAt: version)

@@ -85,7 +85,7 @@ public final class DirectStorageClient: StorageClient {
         try check(source)
         let asked = QueryShape.live(query)
         let found = try await patiently { [driver] () throws(StorageError) in try await driver.results(of: asked) }
-        let results = QueryEvaluator(query).results(among: found.documents)
+        let results = query.results(in: found.documents, areDecided: found.areDecided)
         return QuerySnapshot(query: query, documents: results.projected(for: query), cut: found.cut(by: asked))
     }
 
@@ -144,9 +144,10 @@ public final class DirectStorageClient: StorageClient {
         let isFirst = Atomic(true)
         return try await patiently(mayRepeat: mayRepeat) { [driver = writer, owner] () throws(StorageError) in
             let wasSent = !isFirst.exchange(false, ordering: .relaxed)
-            if wasSent, driver.traits.hasLedger, let known = try await driver.result(ofBatch: id) { return known }
-            return try await driver.commit(
-                OutgoingBatch(id: id, writes: batch.writes, mayHaveBeenSent: wasSent, userID: owner.userID))
+            let outgoing = OutgoingBatch(
+                id: id, writes: batch.writes, mayHaveBeenSent: wasSent, userID: owner.userID)
+            if wasSent, driver.traits.hasLedger, let known = try await driver.result(of: outgoing) { return known }
+            return try await driver.commit(outgoing)
         }
     }
 

@@ -31,7 +31,7 @@ struct OpenRead {
     mutating func note(_ batch: OutgoingBatch, _ result: CommitResult) {
         for (index, write) in batch.writes.enumerated() where write.operation != .verify && request.covers(write.path) {
             accepted[write.path] = AcceptedWrite(
-                version: result.version(ofWrite: index), isDeletion: write.operation == .delete)
+                version: result.version(ofWrite: index), isDeletion: result.leavesNothing(write, at: index))
         }
     }
 
@@ -44,5 +44,15 @@ struct OpenRead {
             if document.updateTime ?? answer.readTime < write.version { return false }
         }
         return unseen.values.allSatisfy(\.isDeletion)
+    }
+}
+
+extension CommitResult {
+    /// Whether the document is missing after the write.
+    fileprivate func leavesNothing(_ write: DocumentWrite, at index: Int) -> Bool {
+        switch outcome(ofWrite: index) {
+        case .asSent, .unknown: write.operation == .delete
+        case .returned(let document, _): !document.exists
+        }
     }
 }

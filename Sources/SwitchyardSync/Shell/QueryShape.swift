@@ -25,7 +25,10 @@ struct QueryShape: Sendable {
             documents = DocumentList(inOrder: Array(documents.dropFirst(query.offset)))
             // The results before the offset are not part of the result.
             hasPendingWrites = hasPendingWrites && documents.contains { $0.metadata.hasPendingWrites }
-            changes = ListDifference.changes(from: previous, to: documents, by: QueryEvaluator(query))
+            changes =
+                snapshot.isReordered
+                ? ListDifference.changesByPosition(from: previous, to: documents)
+                : ListDifference.changes(from: previous, to: documents, by: QueryEvaluator(query))
         }
         defer { previous = documents }
         return QuerySnapshot(
@@ -33,7 +36,24 @@ struct QueryShape: Sendable {
             metadata: SnapshotMetadata(
                 isFromCache: snapshot.isFromCache, hasPendingWrites: hasPendingWrites,
                 serverError: snapshot.serverError),
-            since: previous
+            since: previous, isReordered: snapshot.isReordered
         ).projected
+    }
+}
+
+extension Query {
+    /// The results among the answer to the query's ``QueryShape/live(_:)`` form.
+    ///
+    /// - Parameters:
+    ///   - documents: The answer.
+    ///   - areDecided: Whether the answer has the results in the server's order.
+    func results(in documents: [DocumentSnapshot], areDecided: Bool) -> [DocumentSnapshot] {
+        guard areDecided else { return QueryEvaluator(self).results(among: documents) }
+        let rest = documents.dropFirst(offset)
+        return switch limit {
+        case nil: Array(rest)
+        case .first(let count): Array(rest.prefix(count))
+        case .last(let count): Array(rest.suffix(count))
+        }
     }
 }

@@ -186,7 +186,7 @@ extension SyncEngine {
         of batch: OutgoingBatch, from driver: any SyncDriver
     ) async throws(StorageError) -> CommitResult? {
         do throws(StorageError) {
-            return try await driver.result(ofBatch: batch.id)
+            return try await driver.result(of: batch)
         } catch {
             throw error.asRefusal(false)
         }

@@ -29,6 +29,8 @@ package actor SyncEngine {
     /// The emptied store, waiting for its next machine, with the calls that still wait for answers.
     private var emptied: (store: any SyncStore, waiting: WaitingCalls)?
     private(set) var isShutDown = false
+    /// Whether the driver knows the store's versions.
+    private var hasBegun = false
 
     // Waiting calls and streams
     var listens: [Int: OpenListen] = [:]
@@ -128,8 +130,13 @@ package actor SyncEngine {
             store: store, policy: policy, owner: owner,
             hasLedger: driver.traits.hasLedger,
             maximumInFlight: driver.traits.mergesBatches ? SyncEngine.mergedInFlight : 10,
-            hidesDocuments: driver.traits.hidesDocuments, endsWithSession: endsWithSession)
+            hidesDocuments: driver.traits.hidesDocuments, usesTags: driver.traits.usesTags,
+            endsWithSession: endsWithSession)
         openMachine = machine
+        if !hasBegun {
+            hasBegun = true
+            driver.begin(after: machine.highestVersion)
+        }
         if let emptied { machine.waiting = emptied.waiting }
         emptied = nil
         if policy != .eager { startCollector() }

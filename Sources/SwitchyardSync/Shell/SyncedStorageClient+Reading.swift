@@ -31,7 +31,7 @@ extension SyncedStorageClient {
         try query.checked()
         await follower?.catchUp()
         let answer = try await engine.read(.results(QueryShape.live(query)), source)
-        let results = QueryEvaluator(query).results(among: answer.documents)
+        let results = query.results(in: answer.documents, areDecided: answer.areDecided)
         return QuerySnapshot(
             query: query, documents: results.projected(for: query),
             metadata: SnapshotMetadata(
@@ -79,6 +79,8 @@ extension SyncEngine {
         var reason: StorageError?
         /// Where a limit has cut off the server's answer.
         var cut: QueryCut?
+        /// Whether the documents are a query's results in order.
+        var areDecided = false
     }
 
     func read(_ request: ReadRequest, _ source: ReadSource) async throws(StorageError) -> Answer {
@@ -121,6 +123,7 @@ extension SyncEngine {
                 readTrouble = nil
                 var answer = Answer(documents: documents, isFromCache: false)
                 if case .results(let query) = request { answer.cut = fetched.cut(by: query) }
+                answer.areDecided = fetched.areDecided
                 return answer
             }
         } catch {
@@ -172,6 +175,9 @@ extension SyncEngine {
             return documents
         }
         let pending = try machine.run(query).filter { $0.metadata.localState == .pending && local[$0.path] == nil }
+        if fetched.areDecided {
+            return ServerWord.results(of: query, documents, and: pending, isCut: fetched.cut(by: query) != nil)
+        }
         guard let cut = fetched.cut(by: query) else { return documents + pending }
         // Behind the end of the answer there may be documents that this device does not know, before any pending one.
         guard let edge = cut.last else { return [] }

@@ -31,6 +31,8 @@ package protocol StoreRows: AnyObject {
     func document(at path: StoragePath) throws(StorageError) -> CachedDocument?
     /// The documents at `paths`, in their order.
     func documents(at paths: [StoragePath]) throws(StorageError) -> [CachedDocument?]
+    /// The tags of those documents at `paths` whose stored contents are the server's.
+    func knownTags(at paths: some Collection<StoragePath>) throws(StorageError) -> [StoragePath: DocumentTag]
     /// Calls `body` for all stored documents in any state that are directly in the query's collection or group. Optionally only
     /// for those with a read time later than `version`, and only for those that `screen` admits.
     func forEachDocument(
@@ -67,7 +69,7 @@ package protocol StoreRows: AnyObject {
     func hasBatch(touching path: StoragePath) throws(StorageError) -> Bool
     /// Inserts or replaces, by ``QueuedBatch/number``.
     func putBatch(_ batch: QueuedBatch, of owner: QueueOwner) throws(StorageError)
-    /// Removes a batch by its number. Only the attempts of a stored batch ever change, so any state of it can be passed.
+    /// Removes a batch by its number. Its ID and its writes never change, so any state of it can be passed.
     func removeBatch(_ batch: QueuedBatch, of owner: QueueOwner) throws(StorageError)
 
     // MARK: Overlays
@@ -100,6 +102,8 @@ package protocol StoreRows: AnyObject {
 package struct StoreGlobals: Sendable, Equatable {
     /// The newest snapshot of the whole stream that was applied.
     package var lastSnapshotVersion = Timestamp.never
+    /// The highest version that a snapshot or a document ever had here.
+    package var highestVersion = Timestamp.never
     /// Always even; the next target gets the next even number.
     package var highestTargetID = 0
     /// Counts transactions, as the clock of the least recently used order.

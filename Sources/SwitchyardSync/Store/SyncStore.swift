@@ -27,7 +27,8 @@ package protocol SyncStore: AnyObject {
 /// The purpose of a transaction, for reports, and for tests to make single operations fail.
 package enum StoreOperation: String, Sendable, Hashable, CaseIterable {
     case open, allocateTarget, releaseTarget, runQuery, applyRemoteEvent, applyBundle
-    case writeLocally, acknowledgeBatch, acknowledgeAmongOthers, rejectBatch, noteAttempt, readQueue, changeUser
+    case writeLocally, acknowledgeBatch, acknowledgeAmongOthers, rejectBatch, noteAttempt, prepareBatches, readQueue,
+        changeUser
     case resolveRefused, notifyViews, readTarget, readDocuments, lastSnapshotVersion, collectGarbage
 
     /// Whether its effect must survive a power failure from the moment it is done.
@@ -36,7 +37,9 @@ package enum StoreOperation: String, Sendable, Hashable, CaseIterable {
     /// durable operation makes them durable, too. The end of the process alone loses nothing of either kind.
     package var isDurable: Bool {
         switch self {
-        case .open, .applyBundle, .writeLocally, .acknowledgeBatch, .rejectBatch, .changeUser, .resolveRefused: true
+        case .open, .applyBundle, .writeLocally, .acknowledgeBatch, .rejectBatch, .prepareBatches, .changeUser,
+            .resolveRefused:
+            true
         case .allocateTarget, .releaseTarget, .runQuery, .applyRemoteEvent, .acknowledgeAmongOthers, .noteAttempt,
             .readQueue, .notifyViews, .readTarget, .readDocuments, .lastSnapshotVersion, .collectGarbage:
             false

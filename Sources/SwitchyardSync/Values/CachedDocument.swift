@@ -20,10 +20,12 @@ package struct CachedDocument: Sendable, Equatable {
     package var readTime: Timestamp
     /// Whether it includes an acknowledged write that the stream of changes has not shown yet.
     package var hasCommittedMutations: Bool
+    /// The server's own version of these contents, if it has one without an order.
+    package var tag: DocumentTag?
 
     package init(
         path: StoragePath, state: State, data: DocumentData? = nil, createTime: Timestamp? = nil, version: Timestamp,
-        readTime: Timestamp = .never, hasCommittedMutations: Bool = false
+        readTime: Timestamp = .never, hasCommittedMutations: Bool = false, tag: DocumentTag? = nil
     ) {
         self.path = path
         self.state = state
@@ -32,7 +34,11 @@ package struct CachedDocument: Sendable, Equatable {
         self.version = version
         self.readTime = readTime
         self.hasCommittedMutations = hasCommittedMutations
+        self.tag = tag
     }
+
+    /// The tag, if the contents next to it are the server's.
+    package var knownTag: DocumentTag? { state == .found && !hasCommittedMutations ? tag : nil }
 
     package static func found(
         _ path: StoragePath, _ data: DocumentData, version: Timestamp, createTime: Timestamp? = nil

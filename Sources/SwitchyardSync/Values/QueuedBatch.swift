@@ -9,15 +9,17 @@ package struct QueuedBatch: Sendable, Equatable {
     package let writes: [DocumentWrite]
     /// The base values of transforms, as writes that precede ``writes`` in the local view only: reapplying an increment locally
     /// must start with the same number.
-    package let baseWrites: [DocumentWrite]
+    package var baseWrites: [DocumentWrite]
     package let queuedAt: Timestamp
     /// How often it was sent without a final answer.
     package var attempts: Int
     package var lastError: StorageError.Code?
+    /// See ``OutgoingBatch/bases``; empty before the batch is first sent, and `nil` if it was queued for a driver without tags.
+    package var bases: [DocumentTag?]?
 
     package init(
         number: Int, id: String, writes: [DocumentWrite], baseWrites: [DocumentWrite] = [], queuedAt: Timestamp,
-        attempts: Int = 0, lastError: StorageError.Code? = nil
+        attempts: Int = 0, lastError: StorageError.Code? = nil, bases: [DocumentTag?]? = nil
     ) {
         self.number = number
         self.id = id
@@ -26,6 +28,7 @@ package struct QueuedBatch: Sendable, Equatable {
         self.queuedAt = queuedAt
         self.attempts = attempts
         self.lastError = lastError
+        self.bases = bases
     }
 
     package var paths: Set<StoragePath> { Set(writes.map(\.path)) }

@@ -13,10 +13,12 @@ package struct TargetRecord: Sendable, Equatable {
     package var version: Timestamp
     /// The last snapshot at which the local result was known to be the server's.
     package var lastLimboFreeVersion: Timestamp
+    /// Whether the server decides the results, so that the confirmed keys are shown whatever the local evaluator says.
+    package var isDecided: Bool
 
     package init(
         target: WatchTarget, id: Int, sequenceNumber: Int64, resumeToken: [UInt8] = [], version: Timestamp = .never,
-        lastLimboFreeVersion: Timestamp = .never
+        lastLimboFreeVersion: Timestamp = .never, isDecided: Bool = false
     ) {
         self.target = target
         self.id = id
@@ -24,5 +26,6 @@ package struct TargetRecord: Sendable, Equatable {
         self.resumeToken = resumeToken
         self.version = version
         self.lastLimboFreeVersion = lastLimboFreeVersion
+        self.isDecided = isDecided
     }
 }

@@ -2,12 +2,21 @@ import Switchyard
 
 /// The live result of one query as its listeners see it: local matches, cut at the limit, and what the server confirmed.
 ///
-/// The cost grows with the number of changed documents, not with the total.
+/// The cost grows with the number of changed documents, not with the total. Where the server decides the results and orders
+/// them differently than this device would, a change costs as much as going through them; see `View+Deciding.swift`.
 struct View {
     let evaluator: LiveEvaluator
+    /// In the local order, and cut at the limit unless the server decides.
     private(set) var contents = ViewContents()
+    /// What listeners see.
+    private(set) var documents = DocumentList()
     /// The documents that the server has confirmed as results.
-    private(set) var confirmed: Set<StoragePath>
+    var confirmed: Set<StoragePath>
+    /// What the server said about the results; `nil` as long as the local evaluator decides.
+    private(set) var word: ServerWord?
+    /// Whether ``documents`` are in the local order, and are all ``contents``.
+    private var (isInOrder, isWhole) = (true, true)
+    private var isOpening = true
     private var limbo: Set<StoragePath> = []
     /// Whether `limbo` must be recomputed from all documents, because changes were ignored while it did not matter.
     private var isLimboStale = true
@@ -17,10 +26,13 @@ struct View {
     /// Acknowledged documents whose pending state the view still shows, until the stream shows the write.
     private(set) var awaited: [StoragePath: DocumentSnapshot] = [:]
 
-    init(_ query: LiveQuery, confirmed: Set<StoragePath>) {
+    init(_ query: LiveQuery, confirmed: Set<StoragePath>, word: ServerWord? = nil) {
         evaluator = LiveEvaluator(query)
         self.confirmed = confirmed
+        self.word = word
     }
+
+    var isDecided: Bool { word != nil }
 
     var query: LiveQuery { evaluator.query }
 
@@ -30,14 +42,24 @@ struct View {
         var draft = ViewDraft(before: contents.documents)
         swap(&draft.contents, &contents)
         swap(&draft.awaited, &awaited)
+        swap(&draft.word, &word)
+        draft.isOpening = isOpening
         return draft
     }
 
     /// Applies `changes` to a draft.
+    ///
+    /// - Parameters:
+    ///   - changes: The documents.
+    ///   - draft: The next state.
+    ///   - overdue: Acknowledged documents that the stream should have shown.
+    ///   - returned: Acknowledged documents that are shown at once, since the server returned their contents.
     func draft(
-        _ changes: LocalStore.Documents, in draft: inout ViewDraft, overdue: Set<StoragePath> = []
+        _ changes: LocalStore.Documents, in draft: inout ViewDraft, overdue: Set<StoragePath> = [],
+        returned: Set<StoragePath> = []
     ) {
         draft.needsRefill = false
+        if draft.word != nil { return draftDecided(changes, in: &draft, returned) }
         let limit = evaluator.limit
         let isFull = limit.map { draft.contents.documents.count == $0.count } ?? false
         let edge: DocumentSnapshot? =
@@ -46,7 +68,7 @@ struct View {
             case .last? where isFull: draft.contents.documents.first
             default: nil
             }
-        let isFilled = draft.fill(changes, evaluator)
+        let isFilled = draft.fill(changes, evaluator, where: evaluator.matches)
         for (path, document) in isFilled ? [:] : changes {
             let old = draft.contents[path]
             let new = evaluator.matches(document) ? document : nil
@@ -60,9 +82,10 @@ struct View {
                     !overdue.contains(path)
                 {
                     draft.awaited[path] = new
-                    continue
+                    guard returned.contains(path) else { continue }
+                } else {
+                    draft.awaited[path] = nil
                 }
-                draft.awaited[path] = nil
                 if old.data == new.data {
                     guard wasPending != isPending || overdue.contains(path) else { continue }
                 } else {
@@ -100,9 +123,12 @@ struct View {
     mutating func apply(
         _ draft: ViewDraft, _ change: TargetChange? = nil, resolvesLimbo: Bool = true, awaitsRequery: Bool = false
     ) -> Outcome {
-        let changes = draft.changes(evaluator)
+        let (wasInOrder, before) = (isInOrder, documents)
         contents = draft.contents
         awaited = draft.awaited
+        word = draft.word
+        isOpening = false
+        let changes = arrange(draft, after: before)
         if let change {
             if confirmed.isEmpty { confirmed = change.added } else { confirmed.formUnion(change.added) }
             confirmed.subtract(change.removed)
@@ -110,7 +136,10 @@ struct View {
             hasCachedResults = !change.resumeToken.isEmpty
         }
         var outcome = Outcome()
-        if resolvesLimbo && !awaitsRequery && isCurrent {
+        if isDecided {
+            outcome.limboRemoved = limbo.sorted()
+            limbo = []
+        } else if resolvesLimbo && !awaitsRequery && isCurrent {
             (outcome.limboAdded, outcome.limboRemoved) = updateLimbo(draft, change)
         } else {
             isLimboStale = true
@@ -119,6 +148,7 @@ struct View {
         isSynced = isCurrent && limbo.isEmpty && !awaitsRequery
         if !changes.isEmpty || isSynced != wasSynced {
             outcome.snapshot = snapshot(changes, syncStateChanged: isSynced != wasSynced)
+            outcome.snapshot?.isReordered = !(isInOrder && wasInOrder)
         }
         return outcome
     }
@@ -138,10 +168,26 @@ struct View {
     }
 
     func snapshot(_ changes: [DocumentChange] = [], syncStateChanged: Bool = false) -> ViewSnapshot {
-        ViewSnapshot(
-            query: query, documents: contents.documents, changes: changes, isFromCache: !isSynced,
-            hasPendingWrites: !contents.pending.isEmpty, syncStateChanged: syncStateChanged,
-            hasCachedResults: hasCachedResults)
+        let isPending = !contents.pending.isEmpty && (isWhole || documents.contains { $0.metadata.hasPendingWrites })
+        return ViewSnapshot(
+            query: query, documents: documents, changes: changes, isFromCache: !isSynced,
+            hasPendingWrites: isPending, syncStateChanged: syncStateChanged, hasCachedResults: hasCachedResults,
+            isReordered: !isInOrder)
+    }
+
+    /// Makes the contents what listeners see: in the server's order, if it has one, and cut at the limit.
+    private mutating func arrange(_ draft: ViewDraft, after before: DocumentList) -> [DocumentChange] {
+        guard let word else {
+            documents = contents.documents
+            return draft.changes(evaluator)
+        }
+        let (wasInOrder, wasWhole) = (isInOrder, isWhole)
+        isInOrder = isOrderAgreed(word, in: draft, wasAgreed: isInOrder)
+        documents = isInOrder ? contents.documents : ordered(by: word)
+        isWhole = cut(&documents)
+        if wasInOrder, wasWhole, isInOrder, isWhole { return draft.changes(evaluator) }
+        return ViewDifference.changes(
+            from: before, to: documents, inOrderOf: wasInOrder && isInOrder ? evaluator.evaluator : nil)
     }
 
     private mutating func updateLimbo(
@@ -153,6 +199,8 @@ struct View {
             let isInLimbo =
                 !confirmed.contains(path)
                 && contents[path].map { $0.metadata.localState != .pending } ?? false
+                // The stream is about to show it.
+                && awaited[path] == nil
             if isInLimbo {
                 if limbo.insert(path).inserted { added.append(path) }
             } else if !limbo.isEmpty, limbo.remove(path) != nil {

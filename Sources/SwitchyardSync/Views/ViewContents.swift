@@ -49,6 +49,16 @@ struct ViewDraft {
 
     var awaited: [StoragePath: DocumentSnapshot] = [:]
 
+    /// What the server said about the results, if it decides them.
+    var word: ServerWord?
+    /// Whether it has just said it, and for the first time.
+    var hasNewWord = false
+    var isNewlyDecided = false
+    /// Whether this is the first state of the view.
+    var isOpening = false
+    /// Results that are not among the documents.
+    var unfiled: [StoragePath] = []
+
     init(before: DocumentList) { self.before = before }
 
     /// Whether the view was empty before this draft, so that everything in it now is new.
@@ -67,15 +77,17 @@ struct ViewDraft {
         if isFirst { firstPosition = kept }
     }
 
-    /// As ``put(_:at:_:)`` for each of the documents that match, if nothing has been here yet.
+    /// As ``put(_:at:_:)`` for each of the documents that are results, if nothing has been here yet.
     ///
     /// - Returns: Whether this was possible.
-    mutating func fill(_ documents: LocalStore.Documents, _ evaluator: LiveEvaluator) -> Bool {
+    mutating func fill(
+        _ documents: LocalStore.Documents, _ evaluator: LiveEvaluator, where isResult: (DocumentSnapshot) -> Bool
+    ) -> Bool {
         guard documents.count > 32, beganEmpty, contents.documents.isEmpty, awaited.isEmpty else { return false }
         var found: [DocumentSnapshot] = []
         var pending: Set<StoragePath> = []
         found.reserveCapacity(documents.count)
-        for (path, document) in documents where evaluator.matches(document) {
+        for (path, document) in documents where isResult(document) {
             found.append(document)
             if document.metadata.hasPendingWrites { pending.insert(path) }
         }

@@ -12,6 +12,8 @@ package struct ViewSnapshot: Sendable {
     package var hasCachedResults: Bool
     /// Why it comes from the cache, if there is a problem reaching the server.
     package var serverError: StorageError?
+    /// Whether the order, now or before the change, may be another than the query's own, because the server decides it.
+    package var isReordered = false
 
     /// The same state for a new listener: all documents are added.
     package var asInitial: ViewSnapshot {

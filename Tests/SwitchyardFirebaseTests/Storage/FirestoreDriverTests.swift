@@ -37,13 +37,13 @@ struct FirestoreDriverTests {
     @Test func `A batch with an increment that is sent twice counts once, and the ledger knows it`() async throws {
         try await withDriver { driver in
             let increment = batch("only-once", try .merge("counters/a", ["n": .increment(5)]))
-            let unsent = try await driver.result(ofBatch: "only-once")
+            let unsent = try await driver.result(of: increment)
             #expect(unsent == nil)
             let first = try await driver.commit(increment)
             #expect(first.transformResults == [[5]])
             let second = try await driver.commit(increment)
             #expect(second.commitTime == first.commitTime)
-            let known = try await driver.result(ofBatch: "only-once")
+            let known = try await driver.result(of: increment)
             #expect(known?.commitTime == first.commitTime)
             let document = try await driver.documents(["counters/a"]).documents[0]
             #expect(document["n"] == 5)
@@ -91,7 +91,7 @@ private struct WatchView {
         isCurrent = false
         while let event = try await watch.next() {
             switch event {
-            case .changed(let document, _, _): documents[document.path] = document
+            case .changed(let document, _, _, _): documents[document.path] = document
             case .deleted(let path, _, _), .left(let path, _): documents[path] = nil
             case .reset: documents = [:]
             case .removed(let ids, let cause?): for id in ids { refused[id] = cause }

@@ -44,7 +44,7 @@ import Testing
         #expect(!bed.driver.traits.hasLedger)
         _ = try await bed.driver.commit(batch(try .merge("a/b", ["n": .increment(1)])))
         #expect(bed.body(0)["writes"]?.array?.count == 1)
-        #expect(try await bed.driver.result(ofBatch: "batch-1") == nil, "nobody knows")
+        #expect(try await bed.driver.result(of: batch()) == nil, "nobody knows")
     }
 
     @Test func `A name that is there already is the proof that an earlier attempt arrived`() async throws {
@@ -100,7 +100,7 @@ import Testing
 
     @Test func `A look-up that the rules forbid names the ledger`() async throws {
         let bed = try FirestoreBed(FirestoreBed.refusal("batchGet", "PERMISSION_DENIED", status: 403), ledger: "ledger")
-        let error = await bed.error { () async throws(StorageError) in try await bed.driver.result(ofBatch: "batch-1") }
+        let error = await bed.error { () async throws(StorageError) in try await bed.driver.result(of: batch()) }
         #expect(error?.message.contains("do not allow reading the write ledger “ledger”") == true)
     }
 

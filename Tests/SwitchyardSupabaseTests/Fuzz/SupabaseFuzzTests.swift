@@ -173,7 +173,7 @@ import Testing
                     let result = try await driver.commit(
                         OutgoingBatch(id: "b", writes: writes, mayHaveBeenSent: false, userID: "alice"))
                     #expect(result.updateTimes.count == 1)
-                case 5: _ = try await driver.result(ofBatch: "b")
+                case 5: _ = try await driver.result(of: OutgoingBatch(id: "b", writes: writes, mayHaveBeenSent: true))
                 case 6: _ = try await driver.makeTransaction().commit(writes)
                 default:
                     let deleted = try await driver.deleteRecursively("a/b") { _ in }

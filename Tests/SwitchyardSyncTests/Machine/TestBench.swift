@@ -9,12 +9,14 @@ final class TestBench {
     /// Listeners that are over, and why.
     private(set) var failures: [Int: StorageError] = [:]
     private(set) var openedStreams = 0
+    private(set) var sent: [OutgoingBatch] = []
 
     init(
-        _ policy: CachePolicy = .standard, over store: any SyncStore = MemoryStore(), endsWithSession: Bool = false
+        _ policy: CachePolicy = .standard, over store: any SyncStore = MemoryStore(), endsWithSession: Bool = false,
+        usesTags: Bool = false
     ) throws {
         machine = try SyncMachine(
-            store: store, policy: policy, owner: QueueOwner(nil), endsWithSession: endsWithSession)
+            store: store, policy: policy, owner: QueueOwner(nil), usesTags: usesTags, endsWithSession: endsWithSession)
         take(machine.start())
     }
 
@@ -29,6 +31,7 @@ final class TestBench {
                 feed(.watchOpened)
             case .openWriter: feed(.writerOpened)
             case .sendWatch(.add(let target)): requests.append(target)
+            case .sendWrite(let batch): sent.append(batch)
             case .snapshot(_, let snapshot): snapshots.append(snapshot)
             case .listenFailed(let id, let error): failures[id] = error
             case .schedule(.watchBackoff, _): feed(.timer(.watchBackoff))

@@ -71,8 +71,11 @@ struct RandomRows {
         let state = pick([CachedDocument.State.found, .found, .missing, .unknown])
         return CachedDocument(
             path: path(), state: state, data: state == .found ? data() : nil, createTime: chance(50) ? time() : nil,
-            version: time(), readTime: readTime(), hasCommittedMutations: chance(30))
+            version: time(), readTime: readTime(), hasCommittedMutations: chance(30),
+            tag: tag())
     }
+
+    mutating func tag() -> DocumentTag? { pick([nil, "1", "\u{e9}", "e\u{301}"]).map { DocumentTag(rawValue: $0) } }
 
     mutating func field() -> FieldPath { pick(["a", "b.c", "`x.y`.z", "é"]) }
 
@@ -101,7 +104,8 @@ struct RandomRows {
         QueuedBatch(
             number: batchNumber, id: "store-\(batchNumber)", writes: (0...number(0...2)).map { _ in write() },
             baseWrites: chance(30) ? [write()] : [], queuedAt: time(), attempts: number(0...3),
-            lastError: chance(30) ? .unavailable : nil)
+            lastError: chance(30) ? .unavailable : nil,
+            bases: pick([nil, [], [tag()], [tag(), tag()]]))
     }
 
     mutating func filter(depth: Int = 0) -> Filter {
@@ -131,7 +135,8 @@ struct RandomRows {
         let target: WatchTarget = own.chance(30) ? .document(own.path()) : .query(own.query())
         return TargetRecord(
             target: target, id: id, sequenceNumber: Int64(number(0...100)),
-            resumeToken: (0..<number(0...20)).map { UInt8($0) }, version: time(), lastLimboFreeVersion: time())
+            resumeToken: (0..<number(0...20)).map { UInt8($0) }, version: time(), lastLimboFreeVersion: time(),
+            isDecided: chance(50))
     }
 
     mutating func owner() -> QueueOwner { QueueOwner(pick([nil, "", "alice", "é"])) }
@@ -139,6 +144,7 @@ struct RandomRows {
     mutating func globals() -> StoreGlobals {
         var globals = StoreGlobals()
         globals.lastSnapshotVersion = time()
+        globals.highestVersion = time()
         globals.highestTargetID = number(0...1000)
         globals.highestSequenceNumber = Int64(number(0...1000))
         globals.highestBatchNumber = number(0...1000)

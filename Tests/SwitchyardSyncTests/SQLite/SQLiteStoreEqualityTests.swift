@@ -128,6 +128,7 @@ import Testing
                 result.append(Answer(value: try rows.document(at: path)))
                 result.append(Answer(value: [try rows.isConfirmed(path), try rows.hasBatch(touching: path)]))
                 result.append(Answer(value: try rows.documents(at: random.paths().sorted())))
+                result.append(Answer(value: try rows.knownTags(at: random.paths())))
                 let source = random.source()
                 let version: Timestamp? = random.chance(50) ? random.readTime() : nil
                 var found: [CachedDocument] = []

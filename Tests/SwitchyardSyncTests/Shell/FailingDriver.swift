@@ -26,8 +26,8 @@ final class FailingDriver: ForwardingDriver {
         return result
     }
 
-    func result(ofBatch id: String) async throws(StorageError) -> CommitResult? {
+    func result(of batch: OutgoingBatch) async throws(StorageError) -> CommitResult? {
         if let failure = lookUpFailure.withLock({ $0 }) { throw failure }
-        return try await base.result(ofBatch: id)
+        return try await base.result(of: batch)
     }
 }

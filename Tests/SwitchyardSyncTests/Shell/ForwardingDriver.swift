@@ -21,7 +21,9 @@ extension ForwardingDriver {
 
     func commit(_ batch: OutgoingBatch) async throws(StorageError) -> CommitResult { try await base.commit(batch) }
 
-    func result(ofBatch id: String) async throws(StorageError) -> CommitResult? {
-        try await base.result(ofBatch: id)
+    func begin(after version: Timestamp) { base.begin(after: version) }
+
+    func result(of batch: OutgoingBatch) async throws(StorageError) -> CommitResult? {
+        try await base.result(of: batch)
     }
 }

@@ -20,9 +20,9 @@ import Testing
 
         let traits = SyncDriverTraits(hasLedger: true, mergesBatches: true)
 
-        func result(ofBatch id: String) async throws(StorageError) -> CommitResult? {
+        func result(of batch: OutgoingBatch) async throws(StorageError) -> CommitResult? {
             lookUps.withLock { $0 += 1 }
-            return try await base.result(ofBatch: id)
+            return try await base.result(of: batch)
         }
 
         /// The first commit waits, so that others gather behind it.

@@ -28,9 +28,9 @@ import Testing
             return result
         }
 
-        func result(ofBatch id: String) async throws(StorageError) -> CommitResult? {
+        func result(of batch: OutgoingBatch) async throws(StorageError) -> CommitResult? {
             lookUps.withLock { $0 += 1 }
-            let result = try await base.result(ofBatch: id)
+            let result = try await base.result(of: batch)
             await ledger.wait()
             return result
         }

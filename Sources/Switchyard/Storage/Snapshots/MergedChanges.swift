@@ -7,26 +7,31 @@ final class MergedChanges: Sendable {
     private let previous: DocumentList?
     private let query: Query
     private let batches: [[DocumentChange]]
+    /// Whether the lists in between may have another order than the query's.
+    let isReordered: Bool
     private let result = Mutex<[DocumentChange]?>(nil)
 
     /// After this many batches, merges early, to limit memory if the consumer never asks.
     private static let mostBatches = 64
 
-    init(_ changes: [DocumentChange], since previous: DocumentList?, by query: Query) {
+    init(_ changes: [DocumentChange], since previous: DocumentList?, by query: Query, isReordered: Bool = false) {
         batches = [changes]
+        self.isReordered = isReordered
         self.previous = previous
         self.query = query
     }
 
-    private init(_ batches: [[DocumentChange]], since previous: DocumentList?, by query: Query) {
+    private init(_ batches: [[DocumentChange]], since previous: DocumentList?, by query: Query, isReordered: Bool) {
         self.batches = batches
+        self.isReordered = isReordered
         self.previous = previous
         self.query = query
     }
 
-    func appending(_ changes: [DocumentChange]) -> MergedChanges {
+    func appending(_ changes: [DocumentChange], isReordered: Bool) -> MergedChanges {
         let earlier = batches.count < MergedChanges.mostBatches ? batches : [self.changes]
-        return MergedChanges(earlier + [changes], since: previous, by: query)
+        return MergedChanges(
+            earlier + [changes], since: previous, by: query, isReordered: isReordered || self.isReordered)
     }
 
     var changes: [DocumentChange] {
@@ -59,6 +64,7 @@ final class MergedChanges: Sendable {
             let new = change.newIndex == nil ? nil : change.document
             touched[change.document.path, default: (old, nil)].new = new
         }
+        if isReordered { return ListDifference.changesByPosition(from: previous, to: DocumentList(list)) }
         return ListDifference.changes(
             touched: touched.map { (path: $0.key, old: $0.value.old, new: $0.value.new) }, from: previous.elements,
             by: QueryEvaluator(query))

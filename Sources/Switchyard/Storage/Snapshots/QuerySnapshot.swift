@@ -11,7 +11,7 @@ public struct QuerySnapshot: Sendable {
 
     private enum Difference: Sendable {
         case everythingAdded
-        case known([DocumentChange], since: DocumentList?)
+        case known([DocumentChange], since: DocumentList?, isReordered: Bool)
         case merged(MergedChanges)
     }
 
@@ -22,21 +22,27 @@ public struct QuerySnapshot: Sendable {
     public var changes: [DocumentChange] {
         switch difference {
         case .everythingAdded: documents.additions
-        case .known(let changes, _): changes
+        case .known(let changes, _, _): changes
         case .merged(let merged): merged.changes
         }
     }
 
-    /// - Parameter previous: The list to which the changes apply. With it, a snapshot that replaces an unread one reports
-    ///   each document once; without it, the changes of both are reported in sequence.
+    /// - Parameters:
+    ///   - query: The query.
+    ///   - documents: All results.
+    ///   - changes: The difference from the previous list.
+    ///   - metadata: Where they come from.
+    ///   - previous: The list to which the changes apply. With it, a snapshot that replaces an unread one reports each
+    ///     document once; without it, the changes of both are reported in sequence.
+    ///   - isReordered: Whether one of the lists may have another order than the query's.
     package init(
         query: Query, documents: DocumentList, changes: [DocumentChange], metadata: SnapshotMetadata,
-        since previous: DocumentList? = nil
+        since previous: DocumentList? = nil, isReordered: Bool = false
     ) {
         self.query = query
         self.documents = documents
         self.metadata = metadata
-        difference = .known(changes, since: previous)
+        difference = .known(changes, since: previous, isReordered: isReordered)
     }
 
     /// A one-time result: every document counts as added.
@@ -95,6 +101,15 @@ extension QuerySnapshot: Equatable {
 }
 
 extension QuerySnapshot: SupersedingElement {
+    /// Whether the order of the documents, or of those before, may be another than the query's own: where a server decides it.
+    package var isReordered: Bool {
+        switch difference {
+        case .everythingAdded: false
+        case .known(_, _, let isReordered): isReordered
+        case .merged(let merged): merged.isReordered
+        }
+    }
+
     /// This snapshot with the changes since the one before `unseen`, computed on demand.
     public func superseding(_ unseen: QuerySnapshot) -> QuerySnapshot {
         QuerySnapshot(self, merging: unseen)
@@ -107,10 +122,11 @@ extension QuerySnapshot: SupersedingElement {
         let earlier =
             switch unseen.difference {
             case .everythingAdded: MergedChanges(unseen.changes, since: DocumentList(), by: unseen.query)
-            case .known(let changes, let previous): MergedChanges(changes, since: previous, by: unseen.query)
+            case .known(let changes, let previous, let isReordered):
+                MergedChanges(changes, since: previous, by: unseen.query, isReordered: isReordered)
             case .merged(let merged): merged
             }
-        difference = .merged(earlier.appending(new.changes))
+        difference = .merged(earlier.appending(new.changes, isReordered: new.isReordered))
     }
 }
 

@@ -17,6 +17,7 @@ extension RecordWriter {
         write(record.resumeToken)
         write(record.version)
         write(record.lastLimboFreeVersion)
+        write(record.isDecided)
     }
 
     mutating func write(_ globals: StoreGlobals) {
@@ -25,6 +26,7 @@ extension RecordWriter {
         write(globals.highestSequenceNumber)
         write(globals.highestBatchNumber)
         write("")
+        write(globals.highestVersion)
     }
 
     mutating func write(_ record: BundleRecord) {
@@ -39,9 +41,12 @@ extension RecordWriter {
 }
 
 extension RecordReader {
-    /// - Parameter fields: The top-level fields to read; `nil` for all.
+    /// - Parameters:
+    ///   - path: The key of the row.
+    ///   - fields: The top-level fields to read; `nil` for all.
+    ///   - tag: The tag, which is not in the record.
     mutating func cachedDocument(
-        at path: StoragePath, fields: [String]? = nil
+        at path: StoragePath, fields: [String]? = nil, tag: DocumentTag? = nil
     ) throws(StorageError) -> CachedDocument {
         guard let state = CachedDocument.State(rawValue: try byte()) else { throw RecordReader.damage }
         let hasCommittedMutations = try bool()
@@ -53,7 +58,13 @@ extension RecordReader {
         }
         return CachedDocument(
             path: path, state: state, data: data, createTime: createTime, version: version, readTime: readTime,
-            hasCommittedMutations: hasCommittedMutations)
+            hasCommittedMutations: hasCommittedMutations, tag: tag)
+    }
+
+    /// Whether a cached document was found and has no acknowledged write that the stream has not shown. Nothing can be read
+    /// after this.
+    mutating func isAsOnServer() throws(StorageError) -> Bool {
+        try byte() == CachedDocument.State.found.rawValue ? try !bool() : false
     }
 
     /// Some of the top-level fields of a cached document; `nil` if it has no data.
@@ -80,9 +91,10 @@ extension RecordReader {
         let sequenceNumber = try integer()
         let resumeToken = try byteArray()
         let version = try timestamp()
+        let lastLimboFreeVersion = try timestamp()
         return TargetRecord(
             target: target, id: id, sequenceNumber: sequenceNumber, resumeToken: resumeToken, version: version,
-            lastLimboFreeVersion: try timestamp())
+            lastLimboFreeVersion: lastLimboFreeVersion, isDecided: isAtEnd ? false : try bool())
     }
 
     mutating func globals() throws(StorageError) -> StoreGlobals {
@@ -93,6 +105,8 @@ extension RecordReader {
         globals.highestBatchNumber = try int()
         // The first part of batch names in earlier versions.
         _ = try string()
+        // Earlier versions kept only that of the last snapshot.
+        globals.highestVersion = isAtEnd ? globals.lastSnapshotVersion : try timestamp()
         return globals
     }
 

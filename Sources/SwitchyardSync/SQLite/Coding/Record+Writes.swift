@@ -68,7 +68,21 @@ extension RecordWriter {
     }
 }
 
+extension [DocumentTag?] {
+    var record: [UInt8] {
+        var record = RecordWriter()
+        record.write(self) { $0.write($1) { $0.write($1.rawValue) } }
+        return record.bytes
+    }
+}
+
 extension RecordReader {
+    mutating func bases() throws(StorageError) -> [DocumentTag?] {
+        try array { reader throws(StorageError) in
+            try reader.optional { reader throws(StorageError) in DocumentTag(rawValue: try reader.string()) }
+        }
+    }
+
     mutating func documentWrite() throws(StorageError) -> DocumentWrite {
         let path = try path()
         let operation: DocumentWrite.Operation

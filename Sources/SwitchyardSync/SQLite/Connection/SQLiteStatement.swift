@@ -109,6 +109,12 @@ struct SQLiteRow {
 
     func text(_ column: Int32) -> String { utf8(column) { String(decoding: $0, as: UTF8.self) } }
 
+    /// Whether the column is null, or has no bytes.
+    func isEmpty(_ column: Int32) -> Bool {
+        var count = 0
+        return csqlite_bytes(handle, column, &count) == nil
+    }
+
     /// The bytes of a text, in place.
     func utf8<Result>(_ column: Int32, _ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
         var count = 0

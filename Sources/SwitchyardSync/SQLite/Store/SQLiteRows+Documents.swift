@@ -2,11 +2,26 @@ import Switchyard
 
 extension SQLiteRows {
     func document(at path: StoragePath) throws(StorageError) -> CachedDocument? {
-        try connection.statement("SELECT record FROM documents WHERE collection = ? AND name = ?")
+        try connection.statement("SELECT record, tag FROM documents WHERE collection = ? AND name = ?")
             .bind(parts: path)
             .first { row throws(StorageError) in
-                try row.record(0) { reader throws(StorageError) in try reader.cachedDocument(at: path) }
+                try row.record(0) { reader throws(StorageError) in
+                    try reader.cachedDocument(at: path, tag: row.tag(1))
+                }
             }
+    }
+
+    func knownTags(at paths: some Collection<StoragePath>) throws(StorageError) -> [StoragePath: DocumentTag] {
+        var tags: [StoragePath: DocumentTag] = [:]
+        for path in paths {
+            tags[path] =
+                try connection.statement(
+                    "SELECT record, tag FROM documents WHERE collection = ? AND name = ? AND tag <> ''"
+                ).bind(parts: path).first { row throws(StorageError) -> DocumentTag? in
+                    try row.record(0) { reader throws(StorageError) in try reader.isAsOnServer() ? row.tag(1) : nil }
+                } ?? nil
+        }
+        return tags
     }
 
     func documents(at paths: [StoragePath]) throws(StorageError) -> [CachedDocument?] {
@@ -37,12 +52,12 @@ extension SQLiteRows {
             if let version {
                 statement = try connection.statement(
                     """
-                    SELECT name, record FROM documents INDEXED BY documents_by_read_time
+                    SELECT name, record, tag FROM documents INDEXED BY documents_by_read_time
                     WHERE collection = ? AND read_time > ?
                     """
                 ).bind(collection.rawValue).bind(version.storedTime)
             } else {
-                statement = try connection.statement("SELECT name, record FROM documents WHERE collection = ?")
+                statement = try connection.statement("SELECT name, record, tag FROM documents WHERE collection = ?")
                     .bind(collection.rawValue)
             }
             try statement.rows { row throws(StorageError) in
@@ -59,7 +74,7 @@ extension SQLiteRows {
                         let seen = try preview.cachedDocument(at: path, fields: screen.fields)
                         guard screen.admits(seen) else { return nil }
                     }
-                    return try reader.cachedDocument(at: path)
+                    return try reader.cachedDocument(at: path, tag: row.tag(2))
                 }
                 if let document { try body(document) }
             }
@@ -81,10 +96,12 @@ extension SQLiteRows {
         let bytes = document.storedBytes
         try connection.statement(
             """
-            INSERT INTO documents (collection, name, read_time, bytes, record) VALUES (?, ?, ?, ?, ?)
-            ON CONFLICT DO UPDATE SET read_time = excluded.read_time, bytes = excluded.bytes, record = excluded.record
+            INSERT INTO documents (collection, name, read_time, bytes, record, tag) VALUES (?, ?, ?, ?, ?, ?)
+            ON CONFLICT DO UPDATE
+            SET read_time = excluded.read_time, bytes = excluded.bytes, record = excluded.record, tag = excluded.tag
             """
-        ).bind(parts: document.path).bind(document.readTime.storedTime).bind(bytes).bind(record.bytes).run()
+        ).bind(parts: document.path).bind(document.readTime.storedTime).bind(bytes).bind(record.bytes)
+            .bind(document.tag?.rawValue ?? "").run()
         noteBytes(bytes - (old?.storedBytes ?? 0))
     }
 
@@ -118,6 +135,12 @@ extension SQLiteRows {
             result.append((path: StoragePath(unchecked: row.text(0)), sequenceNumber: row.integer(1)))
         }
         return result.sorted { ($0.sequenceNumber, $0.path) < ($1.sequenceNumber, $1.path) }
+    }
+}
+
+extension SQLiteRow {
+    fileprivate func tag(_ column: Int32) -> DocumentTag? {
+        isEmpty(column) ? nil : DocumentTag(rawValue: text(column))
     }
 }
 

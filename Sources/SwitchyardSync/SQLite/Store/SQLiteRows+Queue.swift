@@ -6,7 +6,7 @@ extension SQLiteRows {
     func batches(of owner: QueueOwner, after number: Int, limit: Int) throws(StorageError) -> [QueuedBatch] {
         try batches(
             connection.statement(
-                "SELECT number, record FROM batches WHERE owner = ? AND number > ? ORDER BY number LIMIT ?"
+                "SELECT number, record, bases FROM batches WHERE owner = ? AND number > ? ORDER BY number LIMIT ?"
             )
             .bind(owner.key).bind(number).bind(limit))
     }
@@ -14,10 +14,13 @@ extension SQLiteRows {
     private func batches(_ statement: SQLiteStatement) throws(StorageError) -> [QueuedBatch] {
         var result: [QueuedBatch] = []
         try statement.rows { row throws(StorageError) in
-            result.append(
-                try row.record(1) { reader throws(StorageError) in
-                    try reader.queuedBatch(number: Int(row.integer(0)))
-                })
+            var batch = try row.record(1) { reader throws(StorageError) in
+                try reader.queuedBatch(number: Int(row.integer(0)))
+            }
+            if !row.isEmpty(2) {
+                batch.bases = try row.record(2) { reader throws(StorageError) in try reader.bases() }
+            }
+            result.append(batch)
         }
         return result
     }
@@ -57,7 +60,7 @@ extension SQLiteRows {
 
     func batch(_ number: Int, of owner: QueueOwner) throws(StorageError) -> QueuedBatch? {
         try batches(
-            connection.statement("SELECT number, record FROM batches WHERE owner = ? AND number = ?")
+            connection.statement("SELECT number, record, bases FROM batches WHERE owner = ? AND number = ?")
                 .bind(owner.key).bind(number)
         ).first
     }
@@ -77,10 +80,10 @@ extension SQLiteRows {
         record.write(batch)
         try connection.statement(
             """
-            INSERT INTO batches (owner, number, record) VALUES (?, ?, ?)
-            ON CONFLICT DO UPDATE SET record = excluded.record
+            INSERT INTO batches (owner, number, record, bases) VALUES (?, ?, ?, ?)
+            ON CONFLICT DO UPDATE SET record = excluded.record, bases = excluded.bases
             """
-        ).bind(owner.key).bind(batch.number).bind(record.bytes).run()
+        ).bind(owner.key).bind(batch.number).bind(record.bytes).bind(batch.bases?.record ?? []).run()
         for path in batch.paths {
             try connection.statement("INSERT OR IGNORE INTO batch_paths (path, owner, number) VALUES (?, ?, ?)")
                 .bind(path.rawValue).bind(owner.key).bind(batch.number).run()

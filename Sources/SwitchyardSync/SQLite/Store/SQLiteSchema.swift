@@ -8,7 +8,7 @@ struct SQLiteSchema {
 
     var version: Int64 { Int64(steps.count) }
 
-    static let current = SQLiteSchema(steps: [first])
+    static let current = SQLiteSchema(steps: [first, second])
 
     /// Keys are text and the tables are ordered by them, so that a collection's documents are adjacent. Columns that only the
     /// collector searches, every few minutes, have no index.
@@ -36,6 +36,12 @@ struct SQLiteSchema {
             UNIQUE (owner, id));
         CREATE TABLE bundles (id TEXT PRIMARY KEY, record BLOB NOT NULL) WITHOUT ROWID;
         CREATE TABLE named_queries (name TEXT PRIMARY KEY, record BLOB NOT NULL) WITHOUT ROWID;
+        """
+
+    /// Columns of their own: tags are read without the documents, and bases are stored when a batch is sent.
+    private static let second = """
+        ALTER TABLE documents ADD COLUMN tag TEXT;
+        ALTER TABLE batches ADD COLUMN bases BLOB;
         """
 
     /// Data that came from the server and can be fetched again.

@@ -5,6 +5,12 @@ extension MemoryRows {
 
     func documents(at paths: [StoragePath]) -> [CachedDocument?] { paths.map { documents[$0] } }
 
+    func knownTags(at paths: some Collection<StoragePath>) -> [StoragePath: DocumentTag] {
+        var tags: [StoragePath: DocumentTag] = [:]
+        for path in paths { tags[path] = documents[path]?.knownTag }
+        return tags
+    }
+
     func forEachDocument(
         in source: Query.Source, readAfter version: Timestamp?, screen: DocumentScreen?,
         _ body: (CachedDocument) throws(StorageError) -> Void

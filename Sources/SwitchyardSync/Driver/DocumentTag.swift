@@ -1,0 +1,16 @@
+import Switchyard
+import SwitchyardBytes
+
+/// A document's version on a backend whose versions have no order, such as an entity tag or a row's transaction number.
+///
+/// Two tags of one document say whether its contents are the same, and nothing else. The text is the driver's, and not
+/// empty; the engine stores it and compares its bytes.
+public struct DocumentTag: Hashable, Sendable {
+    public let rawValue: String
+
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    public static func == (left: DocumentTag, right: DocumentTag) -> Bool { left.rawValue.utf8Equals(right.rawValue) }
+
+    public func hash(into hasher: inout Hasher) { rawValue.hashUTF8(into: &hasher) }
+}
