@@ -5,8 +5,10 @@ public import SwitchyardSync
 public struct ModelDriver: SyncDriver {
     public let provider: InfrastructureProvider = "model"
     public let capabilities = StorageCapabilities.all
-    public let traits = SyncDriverTraits(hasLedger: true)
-    private let server: ModelServer
+    public let traits: SyncDriverTraits
+    let server: ModelServer
+    /// The versions of this device, on a server of tables.
+    let sequence = ModelSequence()
     private let clock: any Clock<Duration>
 
     /// - Parameters:
@@ -15,24 +17,36 @@ public struct ModelDriver: SyncDriver {
     public init(_ server: ModelServer, clock: any Clock<Duration> = ContinuousClock()) {
         self.server = server
         self.clock = clock
+        traits = SyncDriverTraits(hasLedger: server.tables == nil, usesTags: server.tables != nil)
     }
 
+    public func begin(after version: Timestamp) { sequence.begin(after: version) }
+
     public func documents(_ paths: [StoragePath]) async throws(StorageError) -> FetchedDocuments {
-        try await call { server throws(StorageError) in try server.fetch(paths) }
+        if server.tables != nil {
+            return try await fetchRows(isQuery: false) { server throws(StorageError) in try server.fetchRows(paths) }
+        }
+        return try await call { server throws(StorageError) in try server.fetch(paths) }
     }
 
     public func results(of query: Query) async throws(StorageError) -> FetchedDocuments {
-        try await call { server throws(StorageError) in try server.results(of: query) }
+        if server.tables != nil {
+            return try await fetchRows(isQuery: true) { server throws(StorageError) in
+                try server.fetchRows(of: query)
+            }
+        }
+        return try await call { server throws(StorageError) in try server.results(of: query) }
     }
 
     public func openWatch() async throws(StorageError) -> any WatchConnection {
         try await clock.pause(server.delay())
         if server.happens(\.lostRequests) || server.happens(\.lostAnswers) { throw ModelServer.unreachable }
-        return try server.connect(clock)
+        return try server.connect(server.tables == nil ? DeltaTeller() : RowTeller(sequence), clock)
     }
 
     public func commit(_ batch: OutgoingBatch) async throws(StorageError) -> CommitResult {
-        try await call { server throws(StorageError) in
+        if server.tables != nil { return try await commitRows(batch) }
+        return try await call { server throws(StorageError) in
             if server.happens(\.lateCopies) { server.keepLateCopy(of: batch) }
             return try server.commit(batch.writes, id: batch.id)
         }
@@ -51,7 +65,7 @@ public struct ModelDriver: SyncDriver {
     }
 
     /// Makes a request, and applies network faults to it and its answer.
-    private func call<Answer>(
+    func call<Answer>(
         _ body: (ModelServer) throws(StorageError) -> Answer
     ) async throws(StorageError) -> Answer {
         try await clock.pause(server.delay())

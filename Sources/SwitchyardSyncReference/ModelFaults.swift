@@ -11,6 +11,11 @@ public struct ModelFaults: Sendable, Hashable {
     public var lostAnswers = 0
     /// A commit that arrives again, after later ones.
     public var lateCopies = 0
+    /// A commit to tables that waits for a lock: its answer is lost, and it takes effect later, or never.
+    public var lateWrites = 0
+    /// A change of tables of which a stream gets no hint, so that it notices with the next one, or with
+    /// ``ModelServer/checkStreams()``.
+    public var lostHints = 0
     /// A stream event that arrives twice.
     public var doubledEvents = 0
     /// A stream that ends instead of delivering its next event.
@@ -24,9 +29,13 @@ public struct ModelFaults: Sendable, Hashable {
 /// The current faults and random state.
 struct ModelWeather {
     var faults = ModelFaults()
+    let seed: UInt64
     private var state: UInt64
 
-    init(seed: UInt64) { state = seed }
+    init(seed: UInt64) {
+        self.seed = seed
+        state = seed
+    }
 
     mutating func happens(_ percent: Int) -> Bool { percent > 0 && Int(next() % 100) < percent }
 
@@ -56,7 +65,9 @@ extension ModelServer {
             $0.weather = ModelWeather(seed: seed)
             $0.weather.faults = faults
         }
-        if faults == ModelFaults() { deliverLateCopies() }
+        guard faults == ModelFaults() else { return }
+        deliverLateCopies()
+        releaseLocks()
     }
 
     func happens(_ fault: any KeyPath<ModelFaults, Int> & Sendable) -> Bool {

@@ -23,11 +23,26 @@ public final class ModelServer: Sendable {
         var weather = ModelWeather(seed: 1)
         /// Commits that arrive after later ones.
         var late: [OutgoingBatch] = []
+        /// Whether collections are tables.
+        let tables: ModelTables?
+        var rows = ModelTableState()
+
+        init(_ tables: ModelTables?) { self.tables = tables }
     }
 
-    let state = Mutex(State())
+    let state: Mutex<State>
+    let tables: ModelTables?
 
-    public init() {}
+    public init() {
+        tables = nil
+        state = Mutex(State(nil))
+    }
+
+    /// A server of tables: every collection is one, and its documents are rows.
+    public init(_ tables: ModelTables) {
+        self.tables = tables
+        state = Mutex(State(tables))
+    }
 
     /// The documents as they are now.
     public var documents: [DocumentSnapshot] { state.withLock { $0.collections.values.flatMap(\.values) } }
@@ -118,13 +133,24 @@ public final class ModelServer: Sendable {
         }
     }
 
-    func connect(_ clock: any Clock<Duration>) throws(StorageError) -> ModelConnection {
+    func connect(
+        _ teller: any ModelTeller, _ clock: any Clock<Duration>
+    ) throws(StorageError) -> ModelConnection {
         try state.withLock { state throws(StorageError) in
             guard state.isReachable else { throw ModelServer.unreachable }
             state.lastConnection += 1
-            let connection = ModelConnection(server: self, id: state.lastConnection, clock: clock)
+            let connection = ModelConnection(server: self, id: state.lastConnection, teller: teller, clock: clock)
             state.connections[connection.id] = connection
             return connection
+        }
+    }
+
+    /// A device learns of the answer to a commit, and so does its stream.
+    func noteAnswer(to sequence: ModelSequence, _ paths: [StoragePath]) {
+        state.withLock { state in
+            for connection in state.streams where connection.sequence === sequence {
+                connection.noteAnswer(paths, state)
+            }
         }
     }
 
@@ -135,12 +161,14 @@ extension ModelServer.State {
     subscript(path: StoragePath) -> DocumentSnapshot? { collections[path.collection]?[path] }
 
     func results(of query: Query) -> [DocumentSnapshot] {
-        let evaluator = QueryEvaluator(query)
-        switch query.source {
-        case .collection(let path): return evaluator.results(among: (collections[path] ?? [:]).values)
+        QueryEvaluator(query).results(among: documents(in: query.source))
+    }
+
+    func documents(in source: Query.Source) -> [DocumentSnapshot] {
+        switch source {
+        case .collection(let path): Array((collections[path] ?? [:]).values)
         case .group(let id, let ancestor):
-            let matching = collections.filter { $0.key.isInGroup(id, under: ancestor) }
-            return evaluator.results(among: matching.values.flatMap(\.values))
+            collections.filter { $0.key.isInGroup(id, under: ancestor) }.values.flatMap(\.values)
         }
     }
 
@@ -161,9 +189,9 @@ extension ModelServer.State {
         }
     }
 
-    private var streams: [ModelConnection] { connections.keys.sorted().compactMap { connections[$0] } }
+    var streams: [ModelConnection] { connections.keys.sorted().compactMap { connections[$0] } }
 
-    private mutating func commit(_ writes: [DocumentWrite]) throws(StorageError) -> CommitResult {
+    mutating func commit(_ writes: [DocumentWrite]) throws(StorageError) -> CommitResult {
         if let refused = refusal?(writes) { throw refused }
         var staged: [StoragePath: DocumentSnapshot] = [:]
         time += 1000
