@@ -9,6 +9,8 @@ final class SimClient {
     private let names: BatchNames
     private var store: FlakyStore
     let policy: CachePolicy
+    /// Whether the server is one of tables.
+    private let isTabular: Bool
     private(set) var machine: SyncMachine
     private(set) var user: String? = "alice"
     private(set) var isNetworkEnabled = true
@@ -28,6 +30,9 @@ final class SimClient {
     /// The first whose order, or whose changes after the one before, were not right.
     private(set) var wrongSnapshot: ViewSnapshot?
     private var requests: [WatchRequest] = []
+    /// The first attempt at each batch, and a batch that was sent as another one or as if for the first time.
+    private var sent: [String: OutgoingBatch] = [:]
+    private(set) var wrongBatch: String?
     /// What was ever queued, and by whom.
     private(set) var queued: [(id: String, user: String?)] = []
     /// What was queued and deleted with all of its user's data; it may still have reached the server.
@@ -44,8 +49,11 @@ final class SimClient {
     private(set) var trace: Trace
 
     /// - Parameter makeStore: Opens the store; what an earlier one has kept must be there again.
-    init(_ name: String, policy: CachePolicy, keepsTrace: Bool, makeStore: @escaping () throws -> any SyncStore) throws
-    {
+    init(
+        _ name: String, policy: CachePolicy, isTabular: Bool, keepsTrace: Bool,
+        makeStore: @escaping () throws -> any SyncStore
+    ) throws {
+        self.isTabular = isTabular
         self.name = name
         self.policy = policy
         self.makeStore = makeStore
@@ -53,7 +61,8 @@ final class SimClient {
         self.names = names
         trace = Trace(keepsText: keepsTrace)
         store = FlakyStore(try makeStore())
-        machine = try SyncMachine(store: store, policy: policy, owner: QueueOwner("alice"), makeName: names.next)
+        machine = try SyncMachine(
+            store: store, policy: policy, owner: QueueOwner("alice"), usesTags: isTabular, makeName: names.next)
         perform(machine.start())
     }
 
@@ -63,7 +72,9 @@ final class SimClient {
         for action in actions {
             switch action {
             case .snapshot(let id, let snapshot):
-                if !snapshot.leads(from: shown[id]), wrongSnapshot == nil { wrongSnapshot = snapshot }
+                if !snapshot.leads(from: shown[id], inOrder: !isTabular), wrongSnapshot == nil {
+                    wrongSnapshot = snapshot
+                }
                 shown[id] = snapshot
                 note("snapshot", id, snapshot.isFromCache ? 1 : 0)
                 for document in snapshot.documents { note(document.path.rawValue) }
@@ -88,6 +99,7 @@ final class SimClient {
             case .openWriter: isWriterOpening = true
             case .sendWrite(let batch):
                 outbox.append(batch)
+                check(batch)
                 note("send", batch.mayHaveBeenSent ? 1 : 0)
                 note(batch.id)
             case .closeWriter:
@@ -98,6 +110,13 @@ final class SimClient {
             case .cancel(let timer): timers.remove(timer)
             }
         }
+    }
+
+    private func check(_ batch: OutgoingBatch) {
+        guard isTabular else { return }
+        let isSame = sent[batch.id].map { $0.bases == batch.bases && batch.mayHaveBeenSent } ?? true
+        if !isSame || batch.bases.count != batch.writes.count { wrongBatch = wrongBatch ?? batch.id }
+        sent[batch.id] = sent[batch.id] ?? batch
     }
 
     private func note(_ what: String, _ numbers: Int...) { trace.note(name, what, numbers) }
@@ -169,7 +188,8 @@ final class SimClient {
         reads = []
         store.close()
         store = FlakyStore(try makeStore())
-        machine = try SyncMachine(store: store, policy: policy, owner: QueueOwner(user), makeName: names.next)
+        machine = try SyncMachine(
+            store: store, policy: policy, owner: QueueOwner(user), usesTags: isTabular, makeName: names.next)
         checkOverlays()
         perform(machine.start())
     }
@@ -214,7 +234,8 @@ final class SimClient {
         others.queue = []
         waits = []
         perform(old.vanishing())
-        machine = try SyncMachine(store: store, policy: policy, owner: QueueOwner(user), makeName: names.next)
+        machine = try SyncMachine(
+            store: store, policy: policy, owner: QueueOwner(user), usesTags: isTabular, makeName: names.next)
         machine.waiting = others
         reads = []
         if !isNetworkEnabled { feed(.setNetwork(isEnabled: false)) }
@@ -336,9 +357,14 @@ final class SimClient {
 extension ViewSnapshot {
     /// Whether the documents stand in the query's order, and the changes, carried out one after the other at their indexes,
     /// make this list out of the last.
-    fileprivate func leads(from last: ViewSnapshot?) -> Bool {
+    ///
+    /// - Parameters:
+    ///   - last: The snapshot before.
+    ///   - isOrdered: Whether the order is the query's own.
+    fileprivate func leads(from last: ViewSnapshot?, inOrder isOrdered: Bool) -> Bool {
         let evaluator = LiveEvaluator(query)
-        guard zip(documents, documents.dropFirst()).allSatisfy({ evaluator.ordering($0, $1) == .before }) else {
+        guard !isOrdered || zip(documents, documents.dropFirst()).allSatisfy({ evaluator.ordering($0, $1) == .before })
+        else {
             return false
         }
         var paths = (last?.documents ?? DocumentList()).map(\.path)

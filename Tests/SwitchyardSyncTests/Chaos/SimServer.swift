@@ -9,21 +9,43 @@ struct SimServer {
     private var changed: [StoragePath: Int64] = [:]
     private var time: Int64 = 1_000_000
 
+    /// Whether the server has its own order, which no device knows, and a trigger.
+    let isTabular: Bool
+
+    init(isTabular: Bool) { self.isTabular = isTabular }
+
     var now: Timestamp { Timestamp(microseconds: time) }
 
     func results(of query: LiveQuery) -> [DocumentSnapshot] {
         switch query {
         case .document(let path): documents[path].map { [$0] } ?? []
-        case .query(let query): QueryEvaluator(query).results(among: documents.values)
+        case .query(let query):
+            isTabular
+                ? QueryEvaluator(query).results(among: documents.values.map(\.collated)).map { documents[$0.path]! }
+                : QueryEvaluator(query).results(among: documents.values)
         }
     }
 
     func answer(to request: ReadRequest) -> FetchedDocuments {
         switch request {
         case .documents(let paths):
-            FetchedDocuments(documents: paths.map { documents[$0] ?? .missing($0) }, readTime: now)
-        case .results(let query): FetchedDocuments(documents: results(of: .query(query)), readTime: now)
+            return answer(with: paths.map { documents[$0] ?? .missing($0) })
+        case .results(let query):
+            var fetched = answer(with: results(of: .query(query)))
+            fetched.areDecided = isTabular
+            return fetched
         }
+    }
+
+    private func answer(with found: [DocumentSnapshot]) -> FetchedDocuments {
+        var fetched = FetchedDocuments(documents: found, readTime: now)
+        for document in found { fetched.tags[document.path] = tag(of: document) }
+        return fetched
+    }
+
+    /// Documents of tables have one: their version, as a text.
+    func tag(of document: DocumentSnapshot) -> DocumentTag? {
+        isTabular ? document.updateTime.map { DocumentTag(rawValue: "\($0)") } : nil
     }
 
     /// Carries out a batch at its first coming; every later one gets the same answer and has no effect.
@@ -36,7 +58,8 @@ struct SimServer {
             for write in batch.writes {
                 let old = staged[write.path] ?? .missing(write.path)
                 try write.check(against: old)
-                let (data, values) = write.applied(to: old.data, serverTime: now)
+                var (data, values) = write.applied(to: old.data, serverTime: now)
+                if isTabular, write.transforms.isEmpty, data?["n"] == 5 { data?["n"] = 4 }
                 staged[write.path] = data.map { .existing(write.path, $0, createTime: now, updateTime: now) }
                 result.updateTimes.append(data == nil ? nil : now)
                 result.transformResults.append(values)
@@ -46,12 +69,26 @@ struct SimServer {
             return .failure(error.asRefusal())
         }
         documents = staged
+        if isTabular {
+            result.outcomes = batch.writes.map {
+                .returned(staged[$0.path] ?? .missing($0.path), tag: staged[$0.path].flatMap { tag(of: $0) })
+            }
+        }
         for write in batch.writes { changed[write.path] = time }
         ledger[batch.id] = .success(result)
         return .success(result)
     }
 
     func changed(_ path: StoragePath, after time: Int64) -> Bool { changed[path] ?? 0 > time }
+}
+
+extension DocumentSnapshot {
+    /// The document as a server with an order of its own compares and filters it.
+    fileprivate var collated: DocumentSnapshot {
+        guard var data, let n = data["n"]?.integerValue, (0..<6).contains(n) else { return self }
+        data["n"] = .integer([0, 3, 1, 4, 2, 5][Int(n)])
+        return .existing(path, data, updateTime: updateTime)
+    }
 }
 
 /// The server's end of one client's stream of changes.
@@ -72,8 +109,9 @@ struct SimStream {
         let matches = matches(of: target, server)
         told[id] = matches
         for document in matches.values.sorted(by: { $0.path < $1.path }) {
-            inbox.append(.changed(document, targets: [id]))
+            inbox.append(.changed(document, targets: [id], tag: server.tag(of: document)))
         }
+        sayResults(of: id, server)
         inbox.append(.current([id], token: token(server)))
         inbox.append(.snapshot(version: server.now, token: token(server)))
     }
@@ -111,9 +149,10 @@ struct SimStream {
             }
             for document in matches.values.sorted(by: { $0.path < $1.path })
             where since.map({ server.changed(document.path, after: $0) }) ?? true {
-                inbox.append(.changed(document, targets: [target.id]))
+                inbox.append(.changed(document, targets: [target.id], tag: server.tag(of: document)))
             }
             if since != nil { inbox.append(.filter(target: target.id, count: matches.count)) }
+            sayResults(of: target.id, server)
             inbox.append(.current([target.id], token: token(server)))
             inbox.append(.snapshot(version: server.now, token: token(server)))
         }
@@ -129,11 +168,17 @@ struct SimStream {
                         ? .deleted(path, version: server.now, removedFrom: [id]) : .left(path, removedFrom: [id]))
             }
             for path in new.keys.filter({ old[$0] != new[$0] }).sorted() {
-                inbox.append(.changed(new[path]!, targets: [id]))
+                inbox.append(.changed(new[path]!, targets: [id], tag: server.tag(of: new[path]!)))
             }
             told[id] = new
+            sayResults(of: id, server)
         }
         inbox.append(.snapshot(version: server.now, token: token(server)))
+    }
+
+    private mutating func sayResults(of id: Int, _ server: SimServer) {
+        guard server.isTabular, case .query(let query)? = targets[id] else { return }
+        inbox.append(.results(target: id, server.results(of: .query(query)).map(\.path)))
     }
 
     private func matches(of target: WatchTarget, _ server: SimServer) -> [StoragePath: DocumentSnapshot] {

@@ -126,7 +126,7 @@ import Testing
         again.feed(.setNetwork(isEnabled: false))
         again.feed(.listen(1, .query(query), ViewOptions()))
         #expect(again.shown == ["1", "3"], "and not the one that left")
-        again.write(try .delete("todos/1"))
+        again.write(.delete("todos/1"))
         #expect(again.shown == ["3"])
         #expect(again.wrongChanges == nil)
     }
