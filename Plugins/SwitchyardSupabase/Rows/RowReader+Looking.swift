@@ -8,6 +8,15 @@ extension RowReader {
     private static let small = 100
 
     func look(at target: RowTargets.Target) async throws(StorageError) -> RowTargets.Found {
+        let found = try await results(of: target)
+        let now = Set(found.results.map(\.path))
+        let left = target.told.keys.filter { !now.contains($0) }
+        guard case .query = target.watched, !left.isEmpty else { return found }
+        // Whether they are still there, outside of this query.
+        return try await filled(found, with: left, of: target.place.table)
+    }
+
+    private func results(of target: RowTargets.Target) async throws(StorageError) -> RowTargets.Found {
         switch target.watched {
         case .document(let path): return found(try await rows(named: [path.id], in: target.place))
         case .query(let query):
@@ -38,8 +47,8 @@ extension RowReader {
                 plan, columns.map(ColumnName.text).joined(separator: ","), limit: query.limit?.count,
                 offset: query.offset)
             for row in plan.isReversed ? rows.reversed() : rows {
-                if let path = shape.path(of: row), let version = shape.version(of: row) {
-                    found.results.append((path, version))
+                if let path = shape.path(of: row), let tag = shape.tag(of: row) {
+                    found.results.append((path, tag.rawValue))
                 }
             }
             return found
@@ -56,15 +65,14 @@ extension RowReader {
             let answer = try await rows(named: paths.map(\.id), in: place)
             for row in answer.rows {
                 // Such as it is now, which may be later than in the digest.
-                guard let version = answer.shape.version(of: row),
-                    let (document, isSettled) = self.document(row, of: answer)
+                guard let tag = answer.shape.tag(of: row), let (document, isSettled) = self.document(row, of: answer)
                 else { continue }
                 guard isSettled else {
                     found.isSettled = false
                     continue
                 }
                 found.documents[document.path] = document
-                read[document.path] = version
+                read[document.path] = tag.rawValue
             }
         }
         found.results = found.results.map { ($0.path, read[$0.path] ?? $0.version) }
@@ -75,7 +83,7 @@ extension RowReader {
         var found = RowTargets.Found(version: answer.version)
         for row in answer.rows {
             guard let (document, isSettled) = document(row, of: answer) else { continue }
-            found.results.append((document.path, answer.shape.version(of: row) ?? "\(document.data.hashValue)"))
+            found.results.append((document.path, answer.shape.tag(of: row)?.rawValue ?? "\(document.data.hashValue)"))
             if isSettled { found.documents[document.path] = document } else { found.isSettled = false }
         }
         return found

@@ -44,10 +44,16 @@ struct RowReader: Sendable {
         let answer = try await rows(of: query, in: place)
         var documents: [DocumentSnapshot] = []
         documents.reserveCapacity(answer.rows.count)
-        for row in answer.rows { if let found = document(row, of: answer) { documents.append(found.document) } }
-        return FetchedDocuments(
-            documents: documents.map { $0.projected(for: query) }, readTime: answer.version, rowCount: answer.rows.count
-        )
+        var tags: [StoragePath: DocumentTag] = [:]
+        for row in answer.rows {
+            guard let found = document(row, of: answer) else { continue }
+            documents.append(found.document.projected(for: query))
+            tags[found.document.path] = answer.shape.tag(of: row)
+        }
+        var fetched = FetchedDocuments(
+            documents: documents, readTime: answer.version, rowCount: answer.rows.count, tags: tags)
+        fetched.areDecided = true
+        return fetched
     }
 
     /// The rows of a query, in its order.

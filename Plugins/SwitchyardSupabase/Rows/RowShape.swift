@@ -103,6 +103,15 @@ struct RowShape: Sendable {
 
     func version(of row: JSONObject) -> String? { row[RowShape.version]?.name }
 
+    /// The version as it is kept on the device: under another mapping, the same row is another document.
+    func tag(of row: JSONObject) -> DocumentTag? { version(of: row).map { tag($0) } }
+    func tag(_ version: String) -> DocumentTag { DocumentTag(rawValue: "\(table.fingerprint).\(version)") }
+
+    /// The version in a tag; `nil` for one of another mapping.
+    func version(in tag: DocumentTag) -> String? {
+        tag.rawValue.hasPrefix("\(table.fingerprint).") ? String(tag.rawValue.dropFirst(table.fingerprint.count + 1)) : nil
+    }
+
     // MARK: Writing
 
     /// The value for a field's column.

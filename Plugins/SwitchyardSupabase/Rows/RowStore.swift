@@ -9,6 +9,7 @@ struct RowStore: Sendable {
     private let catalog: RowCatalog
     private let sequence: RowSequence
     private let versions: RowVersions
+    private let fences: RowFences
 
     init(_ service: PostgRESTService) {
         // Nothing has to be installed for tables.
@@ -16,11 +17,13 @@ struct RowStore: Sendable {
         catalog = RowCatalog()
         sequence = RowSequence(now: service.now)
         versions = RowVersions()
+        fences = RowFences(service.clock)
     }
 
     private init(_ store: RowStore, _ service: PostgRESTService) {
         self.service = service
-        (catalog, sequence, versions) = (store.catalog, store.sequence, store.versions)
+        (catalog, sequence) = (store.catalog, store.sequence)
+        (versions, fences) = (store.versions, store.fences)
     }
 
     /// The same with another user's, or only one user's, calls.
@@ -40,7 +43,11 @@ struct RowStore: Sendable {
         for (place, paths) in paths {
             let answer = try await reader.rows(named: paths.map(\.id), in: place)
             fetched.readTime = min(fetched.readTime, answer.version)
-            fetched.documents += answer.rows.compactMap { reader.document($0, of: answer)?.document }
+            for row in answer.rows {
+                guard let document = reader.document(row, of: answer)?.document else { continue }
+                fetched.documents.append(document)
+                fetched.tags[document.path] = answer.shape.tag(of: row)
+            }
         }
         return fetched
     }
@@ -69,13 +76,18 @@ struct RowStore: Sendable {
         _ write: DocumentWrite, in place: TableMappings.Place, for batch: OutgoingBatch?
     ) async throws(StorageError) -> CommitResult {
         let reader = RowReader(service: service, catalog: catalog, sequence: sequence, versions: versions)
-        let (shape, written) = try await RowWriter(reader: reader, batch: batch).write(write, place)
+        let (shape, written) = try await RowWriter(reader: reader, fences: fences, batch: batch).write(write, place)
         let answer = RowReader.Answer(shape: shape, version: sequence.next())
         let document = written.row.flatMap { reader.document($0, of: answer)?.document }
         let version = document?.updateTime ?? answer.version
-        let results: [DocumentValue]? = document.map { document in
-            write.transforms.map { transform in document.data?[transform.field] ?? .null }
+        var result = CommitResult(commitTime: version, updateTimes: [version])
+        switch write.operation {
+        case .verify: break
+        case .delete: result.outcomes = [.returned(.missing(write.path), tag: nil)]
+        case .set, .patch:
+            // Such as it is in the table: a trigger may have changed what was sent.
+            result.outcomes = [document.map { .returned($0, tag: written.row.flatMap { shape.tag(of: $0) }) } ?? .unknown]
         }
-        return CommitResult(commitTime: version, updateTimes: [version], transformResults: [results])
+        return result
     }
 }

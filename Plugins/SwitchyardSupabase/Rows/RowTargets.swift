@@ -13,14 +13,16 @@ struct RowTargets {
         var isNew = true
         /// The results that have been told, and their versions.
         fileprivate(set) var told: [StoragePath: String] = [:]
+        /// The results in order, as told last.
+        fileprivate var order: [StoragePath] = []
     }
 
     /// What a look at a target has found.
     struct Found: Sendable {
         let version: Timestamp
-        /// The results in the service's order, and their versions.
+        /// The results in the service's order, and their tags.
         var results: [(path: StoragePath, version: String)] = []
-        /// Those that have been read.
+        /// What has been read, also of rows that are no results any more.
         var documents: [StoragePath: DocumentSnapshot] = [:]
         /// Whether another look is needed: a row may be older than what this client has written.
         var isSettled = true
@@ -62,9 +64,22 @@ struct RowTargets {
                 told[path] = target.told[path]
                 continue
             }
-            events.append(.changed(document, targets: [id]))
+            events.append(.changed(document, targets: [id], tag: version.isEmpty ? nil : DocumentTag(rawValue: version)))
         }
-        for path in target.told.keys.sorted() where told[path] == nil { events.append(.left(path, removedFrom: [id])) }
+        for path in target.told.keys.sorted() where told[path] == nil {
+            if case .document = target.watched { continue }
+            if let document = found.documents[path] {
+                events.append(.changed(document, targets: [], removedFrom: [id]))
+            } else {
+                events.append(.deleted(path, version: found.version, removedFrom: [id]))
+            }
+        }
+        if case .query = target.watched {
+            let order = found.results.map(\.path).filter { told[$0] != nil }
+            // Also when a document has changed: what was acknowledged stays in its place until the results are told.
+            if target.isNew || order != target.order || !events.isEmpty { events.append(.results(target: id, order)) }
+            target.order = order
+        }
         if case .document(let path) = target.watched, told[path] == nil, target.isNew || target.told[path] != nil {
             events.append(.deleted(path, version: found.version, removedFrom: [id]))
         }

@@ -8,6 +8,7 @@ import SwitchyardWire
 /// What depends on the row, such as an increment, is read, computed and written only if the row's version is still the same.
 struct RowWriter: Sendable {
     let reader: RowReader
+    let fences: RowFences
     /// The batch being sent, which must not be sent in another user's name.
     let batch: OutgoingBatch?
 
@@ -25,6 +26,7 @@ struct RowWriter: Sendable {
         try await reader.knowing(place.table) { (shape) throws(StorageError) in
             let row = try RowAddress(write.path, place, shape)
             let change = try RowChange(write, shape)
+            try await passFence(row, shape)
             let written: Written =
                 switch write.operation {
                 case .verify: try await verify(write, row, shape)
@@ -38,6 +40,27 @@ struct RowWriter: Sendable {
                 }
             return (shape, written)
         }
+    }
+
+    /// The version that the row had when the batch was first sent.
+    private func base(_ shape: RowShape) -> String? {
+        (batch?.bases.first ?? nil).flatMap { shape.version(in: $0) }
+    }
+
+    /// Waits until an earlier write to the row whose answer was lost can no longer take effect: it would undo this one.
+    private func passFence(_ row: RowAddress, _ shape: RowShape) async throws(StorageError) {
+        guard let fence = fences.fence(at: row.path) else { return }
+        if !fence.isOver, shape.hasVersions, let there = try await read(row, shape), let base = fence.base,
+            shape.version(of: there) != base
+        {
+            return fences.remove(at: row.path)
+        }
+        guard fence.isOver else {
+            throw StorageError(
+                .unavailable, "An earlier write to “\(row.path)”, whose answer was lost, may still be under way.",
+                isRetryable: true)
+        }
+        fences.remove(at: row.path)
     }
 
     private func send(
@@ -79,8 +102,16 @@ struct RowWriter: Sendable {
                 by: .supabase, instead: "Write the value itself, or write to the table."
             ).asRefusal()
         }
-        for _ in 0..<Self.attempts {
+        for attempt in 0..<Self.attempts {
             let known = try await read(row, shape)
+            if attempt == 0, batch?.mayHaveBeenSent == true, let known, shape.version(of: known) != base(shape) {
+                // It may have been this write, or somebody else's: to do it again could count twice, not to do it lose it.
+                throw StorageError(
+                    .aborted,
+                    "It is not known whether this write to “\(row.path)”, whose answer was lost, has taken effect, because the row "
+                        + "has changed since. Look at the row, and write again what is missing.", isRetryable: false,
+                    isRefusal: true)
+            }
             switch write.precondition {
             case .exists(true) where known == nil: throw .missingRow(row)
             case .exists(false) where known != nil: throw .existingRow(row)
@@ -192,7 +223,11 @@ struct RowWriter: Sendable {
         switch write.precondition {
         case .updateTime(let time):
             conditions.append(.test(RowShape.version, "eq", .value(try version(time, row, shape))))
-        case .none, .exists: break
+        case .none, .exists:
+            // A row that was made anew since is another one.
+            if batch?.mayHaveBeenSent == true, let base = base(shape) {
+                conditions.append(.test(RowShape.version, "eq", .value(base)))
+            }
         }
         let deleted = try await send(
             .delete, shape, RowCondition.parameters(conditions) + [("select", shape.selection())],
@@ -205,7 +240,11 @@ struct RowWriter: Sendable {
         case (_, nil): return Written(row: nil, isDeleted: true)
         case (.updateTime(let time), let there?) where shape.version(of: there) != (try version(time, row, shape)):
             throw .changedRow(row.path)
-        case (_, _?): throw .lockedRow(row)
+        case (_, let there?):
+            if batch?.mayHaveBeenSent == true, let base = base(shape), shape.version(of: there) != base {
+                return Written(row: there)
+            }
+            throw .lockedRow(row)
         }
     }
 
@@ -242,6 +281,9 @@ struct RowWriter: Sendable {
             let response = try await reader.service.send(request, for: batch, as: reader.reader)
             return response.body.isEmpty ? [] : try reader.rows(in: response, of: shape)
         } catch {
+            if error.mayHaveBeenCarriedOut, let batch {
+                for write in batch.writes { fences.raise(at: write.path, base: base(shape)) }
+            }
             throw error.ofTable
         }
     }
@@ -282,6 +324,12 @@ extension StorageError {
     }
 
     private var failure: PostgRESTFailure? { underlying as? PostgRESTFailure }
+
+    /// Whether the request may have taken effect, or may still do so.
+    fileprivate var mayHaveBeenCarriedOut: Bool {
+        if let error = underlying as? TransportError { return error.mayHaveBeenSent }
+        return failure.map { $0.code == nil && $0.status >= 500 } ?? false
+    }
 
     fileprivate var isAboutRights: Bool { failure?.code == "42501" }
 

@@ -50,8 +50,12 @@ struct SupabaseDriver: SyncDriver {
 
     var capabilities: StorageCapabilities { tables.capabilities }
 
-    /// The commit function stores each batch's answer by its ID. Documents hidden by policies appear missing.
-    var traits: SyncDriverTraits { SyncDriverTraits(hasLedger: true, mergesBatches: true, hidesDocuments: true) }
+    /// The commit function stores each batch's answer by its ID. Documents hidden by policies appear missing. Rows have tags.
+    var traits: SyncDriverTraits {
+        SyncDriverTraits(hasLedger: true, mergesBatches: true, hidesDocuments: true, usesTags: !tables.isEmpty)
+    }
+
+    func begin(after version: Timestamp) { rows.begin(after: version) }
 
     var executor: (any TaskExecutor)? { service.transport.executor }
 
@@ -82,7 +86,8 @@ struct SupabaseDriver: SyncDriver {
         return FetchedDocuments(
             documents: paths.map { found[tables.canonical($0)]?.at($0) ?? .missing($0) },
             readTime: answers.map(\.readTime).min() ?? .never,
-            deletionTimes: answers.reduce(into: [:]) { $0.merge($1.deletionTimes) { first, _ in first } })
+            deletionTimes: answers.reduce(into: [:]) { $0.merge($1.deletionTimes) { first, _ in first } },
+            tags: answers.reduce(into: [:]) { $0.merge($1.tags) { first, _ in first } })
     }
 
     func results(of query: Query) async throws(StorageError) -> FetchedDocuments {

@@ -13,6 +13,8 @@ struct MappedTable: Hashable, Sendable {
     private let segments: [Segment]
     /// The description that the database's functions expect.
     let json: JSON
+    /// Differs from that of other mappings.
+    let fingerprint: String
 
     init(_ mapping: SupabaseTableMapping) throws(InfrastructureError) {
         func mistake(_ what: String) -> InfrastructureError {
@@ -41,6 +43,9 @@ struct MappedTable: Hashable, Sendable {
         self.mapping = mapping
         self.segments = segments
         json = MappedTable.description(of: mapping, segments)
+        let types = mapping.columnTypes.map { "\($0.key) \($0.value.rawValue)" }.sorted()
+            + mapping.uuidColumns.sorted()
+        fingerprint = Hex.encode(MD5.digest(of: (json.text() + types.joined(separator: ",")).utf8).prefix(4))
     }
 
     private static func description(of mapping: SupabaseTableMapping, _ segments: [Segment]) -> JSON {

@@ -1,0 +1,26 @@
+import Switchyard
+import SwitchyardBytes
+import Synchronization
+
+/// Rows with a write whose answer was lost. It may be waiting for a lock, and take effect after a read has shown the old row.
+final class RowFences: Sendable {
+    struct Fence: Sendable {
+        /// The version that the row had before; `nil` if that is not known.
+        let base: String?
+        fileprivate let since: Stopwatch
+        /// Whether no statement runs that long: the limit of hosted projects is 8 seconds.
+        var isOver: Bool { since.elapsed >= .seconds(10) }
+    }
+
+    private let clock: any Clock<Duration>
+    private let fences = Mutex<[StoragePath: Fence]>([:])
+
+    init(_ clock: any Clock<Duration>) { self.clock = clock }
+
+    func raise(at path: StoragePath, base: String?) {
+        fences.withLock { $0[path] = Fence(base: base, since: Stopwatch(clock)) }
+    }
+
+    func fence(at path: StoragePath) -> Fence? { fences.withLock { $0[path] } }
+    func remove(at path: StoragePath) { fences.withLock { $0[path] = nil } }
+}
