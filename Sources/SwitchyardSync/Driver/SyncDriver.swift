@@ -17,7 +17,7 @@ public protocol SyncDriver: Sendable {
     var capabilities: StorageCapabilities { get }
     var traits: SyncDriverTraits { get }
 
-    /// The engine's store is open. Called once per engine, before any call that returns a version.
+    /// The engine's store is open. Called once per engine, before any other call, unless the store cannot be opened.
     ///
     /// A driver that counts versions itself, because its backend has none, continues behind `version`: then they go on
     /// increasing across starts, even if the device's clock was set back in between. The default does nothing.

@@ -30,7 +30,7 @@ package actor SyncEngine {
     private var emptied: (store: any SyncStore, waiting: WaitingCalls)?
     private(set) var isShutDown = false
     /// Whether the driver knows the store's versions.
-    private var hasBegun = false
+    private(set) var hasBegun = false
 
     // Waiting calls and streams
     var listens: [Int: OpenListen] = [:]

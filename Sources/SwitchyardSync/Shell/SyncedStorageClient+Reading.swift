@@ -148,6 +148,9 @@ extension SyncEngine {
     func checkServer() throws(StorageError) {
         if isShutDown { throw StorageError(.shutDown, "The client was shut down.") }
         guard isNetworkEnabled else { throw .networkSwitchedOff }
+        // The driver is told the store's version before it is asked for anything. If the store cannot be opened now, the calls
+        // that need it say so.
+        if !hasBegun { _ = try? machine() }
     }
 
     /// The documents missing in the answer as of a time before their known version: a server without deletion times can

@@ -41,6 +41,15 @@ import Testing
         await second.shutDown()
     }
 
+    @Test func `A transaction does not come before it either`() async throws {
+        let folder = try TemporaryFolder()
+        let driver = CountingDriver(ModelServer())
+        let client = client(driver, in: folder.url)
+        _ = try? await client.makeTransaction()
+        #expect(driver.begun.withLock { $0 } == [.never])
+        await client.shutDown()
+    }
+
     /// As versions before tags wrote it.
     private func makeOldStore(in folder: TemporaryFolder) throws {
         let old = SQLiteSchema(steps: Array(SQLiteSchema.current.steps.prefix(1)))
