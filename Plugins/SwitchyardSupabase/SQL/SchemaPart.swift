@@ -31,7 +31,7 @@ package enum SchemaPart: String, Sendable, CaseIterable {
 extension Set<SchemaPart> {
     /// Whether an installation of no parts in particular includes ``SchemaPart/rows``. Where it does not, an update leaves them
     /// there, as they are.
-    package static let includesRows = true
+    package static let includesRows = false
 
     /// What an installation of no parts in particular puts into a database.
     package static let usual: Self = includesRows ? [.documents, .messages, .rows] : [.documents, .messages]
