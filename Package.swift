@@ -83,9 +83,9 @@ let package = Package(
             ],
             path: "Plugins/SwitchyardSupabase",
             resources: [
-                "values", "domain", "tables", "queries", "visible", "writing", "reading", "changes", "rows",
-                "messaging",
-                "grants", "check",
+                "common", "values", "tables", "queries", "visible", "writing", "reading", "changes", "commits",
+                "domain",
+                "rows", "messaging", "check",
             ].map {
                 .embedInCode("SQL/\($0).sql")
             }),

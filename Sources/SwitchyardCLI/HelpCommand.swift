@@ -1,3 +1,5 @@
+import SwitchyardSupabase
+
 /// `switchyard help`
 struct HelpCommand {
     init() {}
@@ -75,13 +77,29 @@ struct HelpCommand {
         switchyard firebase rules
             Prints the security rules for users, contacts, check-ins and notifications, as a file for Firestore.
 
-        switchyard supabase install (--print [--editor] | --database URL) [--domain]
-            Puts what documents on Supabase need into a database, or brings it up to date, and says what this role could
-            not put there, with the statement for somebody who can.
+        switchyard supabase install (--print [--editor] | --database URL | --explain) [--documents] [--messages] [--domain]
+                                    [--rows] [--anon]
+            Puts what documents and messages on Supabase need into a database, or brings it up to date, and says what this
+            role could not put there, with the statement for somebody who can.
             --print         prints the SQL for psql, which ends with the first error
             --editor        without what only psql understands, for the SQL editor of Supabase's dashboard
             --database URL  runs it: postgresql://USER@127.0.0.1:PORT/NAME, on this machine and without a password
-            --domain        with the rules for users, contacts, check-ins and notifications
+            --explain       lists every object that would be there, why, and who may use it; installs nothing
+            --documents     documents only; of the parts, several may be named, now or later. Without --documents,
+                            --messages and --rows: documents and messages\(Set<SchemaPart>.includesRows ? ", and rows" : "")
+            --messages      messages and registrations for push messages only
+            --domain        with the rules for users, contacts, check-ins and notifications, which need documents
+            --rows          rows of your own tables as documents, for apps with an earlier version of this package; need
+                            documents
+            --anon          callers who are not signed in may call everything, and the rules and policies alone decide;
+                            otherwise they may call what a rule “public” opens
+
+        switchyard supabase uninstall (--print [--editor] | --database URL [--yes]) [--documents] [--messages] [--domain]
+                                      [--rows] [--keep-data]
+            Lists what it would remove, asks, and removes it: the parts that are named, with what needs them, or
+            everything. It removes older versions as well.
+            --keep-data     tables stay, with their contents; nobody but their owner can use them then
+            --yes           does not ask
 
         switchyard help
             This text.

@@ -10,8 +10,9 @@ final class RunningProgram: Sendable {
 
     /// - Parameters:
     ///   - words: Its arguments.
+    ///   - input: What is typed; nothing without it.
     ///   - file: What takes its output, instead of this test.
-    init(_ words: [String], output file: FileHandle? = nil) throws {
+    init(_ words: [String], input: String? = nil, output file: FileHandle? = nil) throws {
         let tests = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
         let process = Process()
         // Built beside the tests.
@@ -20,6 +21,10 @@ final class RunningProgram: Sendable {
         process.arguments = words
         let pipe = Pipe()
         process.standardOutput = file ?? pipe
+        let typed = Pipe()
+        try typed.fileHandleForWriting.write(contentsOf: Data((input ?? "").utf8))
+        try typed.fileHandleForWriting.close()
+        process.standardInput = typed
         try process.run()
         self.pipe = pipe
         output = Mutex("")

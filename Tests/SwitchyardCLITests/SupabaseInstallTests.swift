@@ -82,4 +82,73 @@ struct SupabaseInstallTests {
         #expect(String(decoding: await said.value, as: UTF8.self).contains("newer than version"))
         #expect(try await server.query("select count(*) from switchyard.rules") == "0")
     }
+
+    @Test func `Parts are what is named, and otherwise documents and messages, with the rule on top`() throws {
+        let cases: [([String], Set<SchemaPart>)] = [
+            ([], .usual), (["--domain"], Set<SchemaPart>.usual.union([.domain])),
+            (["--documents"], [.documents]), (["--messages", "--domain"], [.messages, .domain]),
+            (["--rows", "--documents"], [.documents, .rows]),
+        ]
+        for (words, parts) in cases {
+            #expect(try SupabaseInstallation(words + ["--print"]).parts == parts, "\(words)")
+        }
+        #expect(Set<SchemaPart>([.messages, .domain]).withBases == [.messages, .domain, .documents])
+    }
+
+    @Test func `A removal says what would go, and goes on only with a yes`() async throws {
+        let server = try await PostgresServer()
+        defer { server.stop() }
+        try await server.query(DocumentSchema.installation(domain: true))
+        let address = ["--database", "postgresql://postgres@127.0.0.1:\(server.port)/\(server.name)"]
+        let present = "select count(*) from pg_proc where proname = 'switchyard_get'"
+        for answer in [nil, "no\n", "y\n"] {
+            let program = try RunningProgram(["supabase", "uninstall"] + address, input: answer)
+            #expect(try await program.status() == 1)
+            try await program.says("- function public.switchyard_get(text[])")
+            try await program.says("- table switchyard.documents")
+            #expect(try await server.query(present) == "1")
+        }
+        let part = try RunningProgram(["supabase", "uninstall", "--domain", "--yes"] + address)
+        #expect(try await part.status() == 0)
+        try await part.says("- function switchyard.domain_reads")
+        #expect(try await server.query(present) == "1")
+
+        let kept = try RunningProgram(["supabase", "uninstall", "--keep-data"] + address, input: "yes\n")
+        #expect(try await kept.status() == 0)
+        try await kept.says("Tables stay, with their contents.")
+        #expect(try await server.query(present + " union all select count(*) from switchyard.documents") == "0\n0")
+
+        let rest = try RunningProgram(["supabase", "uninstall", "--yes"] + address)
+        #expect(try await rest.status() == 0)
+        try await rest.says("- schema switchyard")
+        let again = try RunningProgram(["supabase", "uninstall"] + address)
+        #expect(try await again.status() == 0)
+        try await again.says("has nothing of this")
+    }
+
+    @Test func `The SQL of a removal begins with a list of what goes, and psql runs it`() async throws {
+        let server = try await PostgresServer()
+        defer { server.stop() }
+        try await server.query(DocumentSchema.installation(of: [.documents, .messages]))
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent(
+            "uninstall-\(UInt64.random(in: 0 ... .max)).sql")
+        try Data().write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        let words = ["supabase", "uninstall", "--print", "--editor"]
+        #expect(try await RunningProgram(words, output: FileHandle(forWritingTo: file)).status() == 0)
+        let sql = try String(contentsOf: file, encoding: .utf8)
+        #expect(sql.hasPrefix("-- Removes, as far as it is there:\n"))
+        #expect(sql.contains("--   function public.switchyard_get\n"))
+        try await server.query(sql)
+        #expect(try await server.query("select count(*) from pg_namespace where nspname = 'switchyard'") == "0")
+    }
+
+    @Test func `An explanation needs no database`() async throws {
+        let program = try RunningProgram(["supabase", "install", "--explain", "--messages"])
+        #expect(try await program.status() == 0)
+        try await program.says("table switchyard.installations: ")
+        try await program.says("function public.switchyard_messages: messages that a listener has missed.")
+        #expect(throws: UsageError.self) { try SupabaseInstallation(["--explain", "--print"]) }
+        #expect(throws: UsageError.self) { try SupabaseRemoval(["--print", "--yes"]) }
+    }
 }

@@ -144,6 +144,7 @@ extension ClientError {
         let there = SupabaseConfiguration(
             url: supabase.url.absoluteString, key: Secret(supabase.anonKey), bucket: "files")
         let onSupabase = try await Infrastructure(.supabase(there))
+        try await onSupabase.auth.signUp(email: "alice@example.com", password: "secret words")
         #expect(try await onSupabase.storage.documents(Query(in: "posts")).isEmpty)
         await onSupabase.shutDown()
         await supabase.stop()

@@ -1,4 +1,4 @@
-/// The SQL that prepares a database for documents.
+/// The SQL that prepares a database for documents and messages.
 public enum DocumentSchema {
     /// Increases when clients begin to need what older functions lack, so that they know whether it exists. Functions that
     /// answer the same in less time keep the version; run ``sql`` again to get them.
@@ -6,21 +6,10 @@ public enum DocumentSchema {
     /// The version of the oldest clients that these functions support.
     package static let serves = 1
 
-    /// The SQL to run as the role that owns the schema. It runs atomically, upgrades an older version without losing the
-    /// contents of tables, changes nothing when run again, and refuses to replace a newer version.
-    public static var sql: String { sql(domain: false) }
-
-    private static func sql(domain: Bool) -> String {
-        let files = [
-            PackageResources.values_sql, PackageResources.domain_sql, PackageResources.tables_sql,
-            PackageResources.queries_sql, PackageResources.visible_sql,
-            PackageResources.writing_sql, PackageResources.reading_sql, PackageResources.changes_sql,
-            PackageResources.rows_sql, PackageResources.messaging_sql, PackageResources.grants_sql,
-            PackageResources.check_sql,
-        ].map { String(decoding: $0, as: UTF8.self) }
-        return (["begin;", guardStatement] + files + [versionStatement, domain ? domainRules : "", "commit;", ""])
-            .joined(separator: "\n")
-    }
+    /// The SQL to run as the role that owns the schema: documents and messages. It runs atomically, upgrades an older version
+    /// without losing the contents of tables, changes nothing when run again, and refuses to replace a newer version. The rule
+    /// `domain` is brought up to date where it is installed.
+    public static var sql: String { sql(.usual) }
 
     /// The same SQL, followed by a query for missing parts, with the statements to run and the role that may run each.
     ///
@@ -28,27 +17,56 @@ public enum DocumentSchema {
     ///
     /// - Parameter domain: Whether to include ``domainRules``.
     public static func installation(domain: Bool = false) -> String {
+        installation(of: domain ? Set.usual.union([.domain]) : .usual)
+    }
+
+    /// - Parameters:
+    ///   - parts: What to install, with what these need; on top of what is there.
+    ///   - anon: Whether callers who are not signed in may call every function for clients, whatever the rules are.
+    package static func installation(of parts: Set<SchemaPart>, anon: Bool = false) -> String {
         """
-        \(sql(domain: domain))
+        \(sql(parts.withBases, anon: anon))
         -- Nothing comes back where all is well.
-        select m.missing as "is missing", m.statement as "run this", m.by_whom as "as" from switchyard.missing(\(domain)) m;
+        select m.missing as "is missing", m.statement as "run this", m.by_whom as "as"
+          from switchyard.missing(\(parts.contains(.domain))) m;
 
         """
     }
 
-    /// Rows of `switchyard.rules` for the clients of users, contacts, check-ins and notifications, to be run after ``sql``.
-    /// Users own their documents, and contacts can do what these clients do for them. Existing rows are kept.
-    public static let domainRules = """
+    /// The rule `domain`, with rows of `switchyard.rules` for the clients of users, contacts, check-ins and notifications, to be run
+    /// after ``sql``. Users own their documents, and contacts can do what these clients do for them. Existing rows are kept.
+    public static var domainRules: String { script([.domain, .check], [.domain], anon: false) }
+
+    private static func sql(_ parts: Set<SchemaPart>, anon: Bool = false) -> String {
+        script([.common] + parts.sorted.flatMap(\.files) + [.check], parts, anon: anon)
+    }
+
+    private static func script(_ files: [SchemaFile], _ parts: Set<SchemaPart>, anon: Bool) -> String {
+        var sql = ["begin;", guardStatement] + files.map(\.sql) + [endStatement(parts, anon: anon)]
+        // The rule belongs to documents of the same version.
+        if parts.contains(.documents), !parts.contains(.domain) { sql.insert(domainUpdate, at: sql.count - 2) }
+        return (sql + (parts.contains(.domain) ? [domainRows] : []) + ["commit;", ""]).joined(separator: "\n")
+    }
+
+    private static var domainUpdate: String {
+        """
+        do $update$ begin if to_regproc('switchyard.domain_reads') is not null then execute $domain$
+        \(SchemaFile.domain.sql)
+        $domain$; end if; end $update$;
+        """
+    }
+
+    private static let domainRows = """
         insert into switchyard.rules (collection_id, read, write)
           values ('users', 'domain', 'domain'), ('contacts', 'domain', 'domain'), ('contactRequests', 'domain', 'domain'),
                  ('notifications', 'domain', 'domain'), ('checkIns', 'domain', 'domain')
           on conflict (collection_id) do nothing;
-
         """
 
-    private static var guardStatement: String {
+    /// Nobody else installs or removes anything meanwhile, and nobody uses the tables.
+    static var guardStatement: String {
         """
-        -- Documents of Switchyard, version \(version).
+        -- Switchyard, version \(version).
         do $$
         declare
           installed int;
@@ -88,11 +106,25 @@ public enum DocumentSchema {
         """
     }
 
-    private static var versionStatement: String {
-        """
-        insert into switchyard.settings (schema, serves) values (\(version), \(serves))
-          on conflict (only_one) do update set schema = excluded.schema, serves = excluded.serves;
-        do $$ begin perform switchyard.settle(); end $$;
-        """
+    /// The version and the parts; with the parts, who may call what.
+    private static func endStatement(_ parts: Set<SchemaPart>, anon: Bool) -> String {
+        func list(_ parts: [SchemaPart]) -> String {
+            "array[\(parts.map { "'\($0.rawValue)'" }.joined(separator: ", "))]::text[]"
+        }
+        return """
+            do $$ begin
+              -- Clients take the version for that of all that they call.
+              if exists (select from switchyard.settings s
+                         where s.schema < \(version) and s.parts && \(list([.documents, .messages].filter { !parts.contains($0) }))) then
+                raise exception 'another part has an earlier version' using errcode = '55000',
+                  hint = 'Bring documents and messages up to date together: install both, or name neither.';
+              end if;
+            end $$;
+            insert into switchyard.settings (schema, serves) values (\(version), \(serves))
+              on conflict (only_one) do update set schema = excluded.schema, serves = excluded.serves;
+            update switchyard.settings
+              set parts = array(select distinct p from unnest(parts || \(list(parts.sorted))) p order by 1)\(anon ? ", anon = true" : "");
+            \(parts.contains(.documents) ? "do $$ begin perform switchyard.settle(); end $$;" : "")
+            """
     }
 }

@@ -32,6 +32,7 @@ create or replace function switchyard.changes_of(target jsonb, access text, acce
 language plpgsql stable set search_path = '' as $$
 declare
   query  jsonb := target -> 'query';
+  kind   text := coalesce(substring(query ->> 'in' from '[^/]+$'), query ->> 'group');
   since  xid8 := switchyard.since(target ->> 'since', is_at_home);
   part   record;
   seen   record;
@@ -48,8 +49,9 @@ begin
     return result || jsonb_build_object('reset', true, 'documents', coalesce(found_, '[]'), 'gone', coalesce(gone, '{}'));
   end if;
 
-  if since is not null and switchyard.has_moved(since, coalesce(substring(query ->> 'in' from '[^/]+$'), query ->> 'group')) then
-    since := null;
+  if since is not null and kind in ('users', 'checkIns')
+    and exists (select from switchyard.rules r where r.collection_id = kind and r.read = 'domain') then
+    if switchyard.has_moved(since, kind) then since := null; end if;
   end if;
   if since is null or query ? 'first' or query ? 'last' or query ? 'offset' then
     execute format('select jsonb_agg(%s) from (%s) d', switchyard.document_sql(),
@@ -84,8 +86,8 @@ end $$;
 create or replace function public.switchyard_changes(targets jsonb) returns jsonb
 language plpgsql stable security definer set search_path = '' as $$
 declare
-  access  text := switchyard.readable();
-  gone    text := switchyard.readable(true);
+  access  text := switchyard.allowed('read');
+  gone    text := switchyard.allowed('read', true);
   is_home boolean := switchyard.is_at_home();
   target  jsonb;
   answers jsonb := '[]';

@@ -1,3 +1,64 @@
+-- What several parts share, and what is missing.
+
+-- Who may hear what on the channels of the realtime service, as statements for whoever may run them.
+create or replace function switchyard.realtime_policies() returns table (part text, name text, purpose text, statement text)
+language sql stable as $$
+  select p.* from (values
+    ('documents', 'switchyard_listen', 'live queries',
+     'create policy switchyard_listen on realtime.messages for select to anon, authenticated using '
+     || '(realtime.messages.extension = ''broadcast'' and (select switchyard.may_listen((select realtime.topic()))))'),
+    ('messages', 'switchyard_messages', 'messages',
+     'create policy switchyard_messages on realtime.messages for select to authenticated using '
+     || '(realtime.messages.extension = ''broadcast'' and switchyard.may_hear((select realtime.topic())))')
+  ) p (part, name, purpose, statement)
+  where to_regproc(case p.part when 'documents' then 'switchyard.may_listen' else 'switchyard.may_hear' end) is not null
+$$;
+
+do $$
+declare
+  each_  record;
+  owner_ name;
+begin
+  -- By the catalog: names of a schema that this role may not use are an error.
+  select pg_get_userbyid(c.relowner) into owner_ from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
+    where n.nspname = 'realtime' and c.relname = 'messages';
+  if owner_ is null then return; end if;
+  -- Whoever creates the policies names functions of this schema.
+  execute format('grant usage on schema switchyard to %I', owner_);
+  -- A policy's table is locked before it is known whether this role may have one.
+  if not pg_has_role(owner_, 'usage') then return; end if;
+  for each_ in select * from switchyard.realtime_policies() loop
+    begin
+      execute format('drop policy if exists %I on realtime.messages', each_.name);
+      execute each_.statement;
+    exception when insufficient_privilege then
+      -- switchyard.missing() tells what is to be done by somebody else.
+      null;
+    end;
+  end loop;
+end $$;
+
+do $$
+declare
+  each_ record;
+begin
+  if to_regclass('switchyard.documents') is null then return; end if;
+  -- The rule `domain` for those who read the table itself.
+  drop policy if exists documents_domain on switchyard.documents;
+  if to_regproc('switchyard.domain_reads') is not null then
+    create policy documents_domain on switchyard.documents for select using (
+      collection_id = any ((select s.domain from switchyard.standing('read') s)::text[])
+      and switchyard.domain_reads(path, data, owner, (select switchyard.caller())));
+  end if;
+  -- Documents of an earlier version, beside another part, have none of these.
+  if to_regproc('switchyard.reading_indexes') is null
+    or (select count(*) from (select from switchyard.documents limit 20001) x) > 20000 then return; end if;
+  for each_ in select * from switchyard.reading_indexes() i
+                 where i.part = 'documents' or to_regproc('switchyard.domain_reads') is not null loop
+    execute format('create index if not exists %I on %s', each_.name, each_.place);
+  end loop;
+end $$;
+
 -- Since version 9: what an installation was to put here and is not here, each with the statement that puts it there, and with
 -- who may run that. Nothing comes back where all is well. For administrators, at any time.
 create or replace function switchyard.missing(has_domain boolean default false)
@@ -15,37 +76,46 @@ declare
                      and oidvectortypes(p.proargtypes) = 'jsonb, text, text, boolean');
   sender   name;
   owner_   name;
+  parts_   text[] := (select s.parts from switchyard.settings s);
+  has_documents constant boolean := 'documents' = any (parts_);
+  has_messages  constant boolean := 'messages' = any (parts_);
 begin
   -- What clients call.
   return query select 'the function public.' || f.name, again, keeper
-    from unnest(switchyard.client_functions()) f (name)
+    from (select split_part(a.name, '.', 2) as name from switchyard.access() a
+          where (a.part = 'common' or a.part = any (parts_)) and a.name like 'public.%') f
     where not exists (select from pg_catalog.pg_proc p where p.pronamespace = 'public'::regnamespace and p.proname = f.name);
   return query select format('the right of %I to use the schema switchyard', r.name),
       format('grant usage on schema switchyard to %I;', r.name), keeper
     from unnest(roles_) r (name) where not has_schema_privilege(r.name, 'switchyard', 'usage');
-  return query select format('the right of %I to call public.%I', r.name, p.proname),
-      format('grant execute on function %s to %I;', p.oid::regprocedure, r.name), pg_get_userbyid(p.proowner)::text
-    from pg_catalog.pg_proc p, unnest(roles_) r (name)
-    where p.pronamespace = 'public'::regnamespace and p.proname = any (switchyard.client_functions())
-      and not has_function_privilege(r.name, p.oid, 'execute');
+  return query select format('the right of %I to call %I.%I', r.role_, n.nspname, p.proname),
+      format('grant execute on function %s to %I;', r.function_, r.role_), pg_get_userbyid(p.proowner)::text
+    from switchyard.rights() r join pg_catalog.pg_proc p on p.oid = r.function_
+    join pg_catalog.pg_namespace n on n.oid = p.pronamespace where r.is_wanted and not r.is_there;
   -- What keeps the tables.
   return query select 'row-level security on ' || t.name, format('alter table %s enable row level security;', t.name), keeper
-    from unnest(array['switchyard.documents', 'switchyard.deletions', 'switchyard.batches', 'switchyard.rules', 'switchyard.settings',
-                      'switchyard.installations', 'switchyard.channels']) t (name)
+    from unnest(array['switchyard.settings'] || case when has_documents then array['switchyard.documents', 'switchyard.deletions',
+      'switchyard.batches', 'switchyard.rules'] end || case when has_messages then array['switchyard.installations',
+      'switchyard.channels'] end) t (name)
     where not exists (select from pg_catalog.pg_class c where c.oid = to_regclass(t.name) and c.relrowsecurity);
   return query select format('the policy %s on %s', t.name, t.place), again, keeper
-    from (values ('documents_read', 'switchyard.documents'), ('installations_read', 'switchyard.installations')) t (name, place)
-    where not exists (select from pg_catalog.pg_policy p where p.polrelid = to_regclass(t.place) and p.polname = t.name);
-  return query select format('the trigger %s on switchyard.documents', t.name), again, keeper
-    from unnest(array['documents_stamp', 'documents_inserted', 'documents_updated', 'documents_deleted']) t (name)
-    where not exists (select from pg_catalog.pg_trigger g
-                      where g.tgrelid = to_regclass('switchyard.documents') and g.tgname = t.name and g.tgenabled <> 'D');
+    from (values ('documents', 'documents_read', 'switchyard.documents'), ('domain', 'documents_domain', 'switchyard.documents'),
+                 ('messages', 'installations_read', 'switchyard.installations')) t (part, name, place)
+    where t.part = any (parts_) and not exists (select from pg_catalog.pg_policy p where p.polrelid = to_regclass(t.place) and p.polname = t.name);
+  return query select format('the trigger %s on switchyard.%s', t.name, t.place), again, keeper
+    from (values ('documents_stamp', 'documents'), ('documents_inserted', 'documents'), ('documents_updated', 'documents'),
+                 ('documents_deleted', 'documents'), ('rules_rights', 'rules'), ('settings_rights', 'settings')) t (name, place)
+    where (has_documents or t.place = 'settings') and not exists (
+      select from pg_catalog.pg_trigger g
+      where g.tgrelid = to_regclass('switchyard.' || t.place) and g.tgname = t.name and g.tgenabled <> 'D');
 
-  return query select format('the index switchyard.%s, without which a caller''s queries look at everybody''s documents', x.name),
-      case when i.indexrelid is null then format('create index concurrently if not exists %I on %s;', x.name, x.place)
-           else format('reindex index concurrently switchyard.%I;', x.name) end, keeper
-    from switchyard.access_indexes() x left join pg_catalog.pg_index i on i.indexrelid = to_regclass('switchyard.' || x.name)
-    where i.indisvalid is not true;
+  if has_documents and to_regproc('switchyard.reading_indexes') is not null then
+    return query select format('the index switchyard.%s, without which a caller''s queries look at everybody''s documents', x.name),
+        case when i.indexrelid is null then format('create index concurrently if not exists %I on %s;', x.name, x.place)
+             else format('reindex index concurrently switchyard.%I;', x.name) end, keeper
+      from switchyard.reading_indexes() x left join pg_catalog.pg_index i on i.indexrelid = to_regclass('switchyard.' || x.name)
+      where x.part = any (parts_) and i.indisvalid is not true;
+  end if;
 
   -- What live queries and messages need of the realtime service, where there is one.
   if channels is not null then
@@ -55,7 +125,7 @@ begin
       where not has_schema_privilege(owner_, 'switchyard', 'usage');
     return query select format('the policy %s on realtime.messages, for %s', p.name, p.purpose), p.statement || ';',
         format('%s, or a member of it', owner_)
-      from switchyard.channel_policies() p
+      from switchyard.realtime_policies() p
       where not exists (select from pg_catalog.pg_policy x where x.polrelid = channels and x.polname = p.name);
     return query select 'row-level security on realtime.messages, without which channels are not guarded',
         'alter table realtime.messages enable row level security;', format('%s, or a member of it', owner_)
@@ -89,7 +159,7 @@ begin
   end if;
 
   -- What finds messages that were missed.
-  if channels is not null then
+  if channels is not null and has_messages then
     select pg_get_userbyid(p.proowner) into sender from pg_catalog.pg_proc p
       where p.oid = to_regprocedure('public.switchyard_messages(jsonb)');
     return query select format('the right of %I to read realtime.messages, without which missed messages are lost', sender),
@@ -116,4 +186,4 @@ begin
       where x.read is distinct from 'domain' or x.write is distinct from 'domain';
   end if;
 end $$;
-revoke all on function switchyard.missing(boolean) from public;
+notify pgrst, 'reload schema';

@@ -7,6 +7,13 @@
 -- leave it. Responders, whom only the owner of a list makes, see the check-ins and the profile. Contacts can create
 -- notifications for a user, and cannot read them afterwards. Users in users/{id}/blockedContacts can do none of this.
 
+-- What earlier versions had.
+do $$ begin
+  if to_regproc('switchyard.is_listed') is not null then
+    drop function if exists switchyard.is_contact(text, text, boolean), switchyard.is_blocked(text, text);
+  end if;
+end $$;
+
 -- Whose a document is: the person's in whose tree it lies, the one's whom a check-in is about; elsewhere whoever made it. Of
 -- what is gone there are no data: a check-in was made by its owner.
 create or replace function switchyard.domain_holder(names text[], data jsonb, owner text) returns text
@@ -16,17 +23,13 @@ language sql immutable parallel safe as $$
               else owner end
 $$;
 
-create or replace function switchyard.is_contact(person text, contact text, is_responder boolean) returns boolean
+-- Whether one user is on a list of another's: `contacts`, `responders` among these, or `blockedContacts`.
+create or replace function switchyard.is_listed(person text, list text, other text) returns boolean
 language plpgsql stable security definer set search_path = '' as $$
 begin
-  return exists (select from switchyard.documents d where d.path = 'users/' || person || '/contacts/' || contact
-                   and (not is_responder or d.data -> 'isResponder' = 'true'));
-end $$;
-
-create or replace function switchyard.is_blocked(person text, other text) returns boolean
-language plpgsql stable security definer set search_path = '' as $$
-begin
-  return exists (select from switchyard.documents d where d.path = 'users/' || person || '/blockedContacts/' || other);
+  return exists (select from switchyard.documents d
+    where d.path = 'users/' || person || '/' || case list when 'responders' then 'contacts' else list end || '/' || other
+      and (list <> 'responders' or d.data -> 'isResponder' = 'true'));
 end $$;
 
 create or replace function switchyard.domain_reads(path text, data jsonb, owner text, caller text) returns boolean
@@ -37,7 +40,7 @@ declare
 begin
   if caller is null or holder is null then return false; end if;
   return holder = caller or (names[1] in ('users', 'checkIns') and cardinality(names) = 2
-                             and switchyard.is_contact(holder, caller, true));
+                             and switchyard.is_listed(holder, 'responders', caller));
 end $$;
 
 -- Whether the caller may delete it: it is theirs, or their own place on somebody's list, or their request for one.
@@ -61,10 +64,10 @@ begin
   if names[1] = 'users' and names[2] <> caller then
     if cardinality(names) <> 4 then return false; end if;
     if op = 'delete' then return names[3] in ('contacts', 'contactRequests') and names[4] = caller; end if;
-    return op in ('set', 'patch') and not switchyard.is_blocked(names[2], caller)
+    return op in ('set', 'patch') and not switchyard.is_listed(names[2], 'blockedContacts', caller)
       and ((names[3] = 'contacts' and names[4] = caller and old is not null)
         or (names[3] = 'contactRequests' and names[4] = caller)
-        or (names[3] = 'notifications' and old is null and switchyard.is_contact(names[2], caller, false)));
+        or (names[3] = 'notifications' and old is null and switchyard.is_listed(names[2], 'contacts', caller)));
   end if;
   return old is null or coalesce(switchyard.domain_holder(names, old, owner) = caller, false);
 end $$;
@@ -116,7 +119,7 @@ declare
   names text[] := string_to_array(path, '/');
 begin
   return names[1] = 'users' and names[2] <> caller and names[3] in ('contacts', 'contactRequests') and cardinality(names) = 4
-    and not switchyard.is_contact(caller, names[2], false);
+    and not switchyard.is_listed(caller, 'contacts', names[2]);
 end $$;
 
 -- Whether the caller may have come to see more or less by the rule since a transaction, for their place on somebody's list
@@ -131,3 +134,12 @@ begin
       or exists (select from switchyard.deletions d where d.collection_id = 'contacts' and d.version >= since
                    and split_part(d.path, '/', 1) = 'users' and split_part(d.path, '/', 4) = switchyard.caller());
 end $$;
+
+-- The caller, and those whom the caller is a responder of.
+create or replace function switchyard.people_seen() returns text[]
+language sql stable security definer set search_path = '' as $$
+  select array[switchyard.caller()] || coalesce(array_agg(split_part(d.path, '/', 2)), '{}') from switchyard.documents d
+    where d.collection_id = 'contacts' and split_part(d.path, '/', 4) = switchyard.caller()
+      and d.path = 'users/' || split_part(d.path, '/', 2) || '/contacts/' || switchyard.caller()
+      and d.data -> 'isResponder' = 'true'
+$$;

@@ -24,6 +24,7 @@ create table if not exists switchyard.channels (
   newest bigint not null
 );
 alter table switchyard.channels enable row level security;
+grant all on switchyard.channels to service_role;
 
 -- The installation is the caller's from now on. Its name is known to nobody else, so it may have been somebody else's
 -- before; a platform's token is that of one installation.
@@ -72,11 +73,10 @@ begin
   insert into switchyard.channels as c (target, newest) values (send_message.target, 1)
     on conflict on constraint channels_pkey do update set newest = c.newest + 1 returning c.newest into number_;
   perform realtime.send(
-    jsonb_build_object('id', gen_random_uuid(), 'sentAt', switchyard.time_text(clock_timestamp())) || message
+    jsonb_build_object('id', gen_random_uuid(), 'sentAt', to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || message
       || jsonb_build_object('number', number_), 'message',
     'switchyard:' || send_message.target, true);
 end $$;
-revoke all on function switchyard.send_message(text, jsonb) from public;
 
 -- For each {"target", "after"} that the caller may hear: {"target", "newest", "through", "messages"}, with the messages that are
 -- stored of those numbered after "after" and up to "through"; the newest number alone where "after" is null. What the realtime
@@ -109,40 +109,4 @@ begin
       'through', case when jsonb_array_length(found_) = page then found_ -> (page - 1) -> 'number' else to_jsonb(newest_) end);
   end loop;
   return answers;
-end $$;
-
--- Who may hear what on the channels of the realtime service, as statements for whoever may run them.
-create or replace function switchyard.channel_policies() returns table (name text, purpose text, statement text)
-language sql immutable as $$
-  values
-    ('switchyard_listen', 'live queries',
-     'create policy switchyard_listen on realtime.messages for select to anon, authenticated using '
-     || '(realtime.messages.extension = ''broadcast'' and (select switchyard.may_listen((select realtime.topic()))))'),
-    ('switchyard_messages', 'messages',
-     'create policy switchyard_messages on realtime.messages for select to authenticated using '
-     || '(realtime.messages.extension = ''broadcast'' and switchyard.may_hear((select realtime.topic())))')
-$$;
-
-do $$
-declare
-  each_  record;
-  owner_ name;
-begin
-  -- By the catalog: names of a schema that this role may not use are an error.
-  select pg_get_userbyid(c.relowner) into owner_ from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
-    where n.nspname = 'realtime' and c.relname = 'messages';
-  if owner_ is null then return; end if;
-  -- Whoever creates the policies names functions of this schema.
-  execute format('grant usage on schema switchyard to %I', owner_);
-  -- A policy's table is locked before it is known whether this role may have one.
-  if not pg_has_role(owner_, 'usage') then return; end if;
-  for each_ in select * from switchyard.channel_policies() loop
-    begin
-      execute format('drop policy if exists %I on realtime.messages', each_.name);
-      execute each_.statement;
-    exception when insufficient_privilege then
-      -- switchyard.missing() tells what is to be done by somebody else.
-      null;
-    end;
-  end loop;
 end $$;

@@ -89,11 +89,11 @@ declare
   gone   jsonb;
 begin
   execute format('select switchyard.answer(coalesce(jsonb_agg(%s), ''[]''), max(d.updated_at))
-                  from switchyard.documents d where d.path = any ($1) and %s', switchyard.document_sql(), switchyard.readable())
+                  from switchyard.documents d where d.path = any ($1) and %s', switchyard.document_sql(), switchyard.allowed('read'))
     into result using paths;
   if jsonb_array_length(result -> 'documents') < cardinality(paths) then
     execute format('select jsonb_object_agg(d.path, %s) from switchyard.deletions d where d.path = any ($1) and %s',
-                   switchyard.time_sql('d.deleted_at'), switchyard.readable(true)) into gone using paths;
+                   switchyard.time_sql('d.deleted_at'), switchyard.allowed('read', true)) into gone using paths;
     if gone is not null then result := result || jsonb_build_object('gone', gone); end if;
   end if;
   return result;
@@ -186,15 +186,3 @@ begin
   execute replace(statement, 'create index concurrently ', 'create index ');
   return substring(statement from 'documents_by_[0-9a-f]+');
 end $$;
-
--- Which version of these functions is here, and the oldest clients that it serves. In version 1 this was a number.
-do $$ begin
-  if to_regprocedure('public.switchyard_schema()') is not null
-    and (select p.prorettype from pg_catalog.pg_proc p where p.oid = to_regprocedure('public.switchyard_schema()')) <> 'jsonb'::regtype then
-    drop function public.switchyard_schema();
-  end if;
-end $$;
-create or replace function public.switchyard_schema() returns jsonb
-language sql stable security definer set search_path = '' as $$
-  select jsonb_build_object('version', schema, 'serves', serves) from switchyard.settings
-$$;

@@ -3,24 +3,6 @@
 -- Clients call the functions `switchyard_…` in `public` and nothing else. Those ask the rules in `switchyard.rules`
 -- themselves, so that conditions on fields can use indexes; the policies on the tables say the same to everybody else.
 
-do $$
-declare
-  wanted text;
-begin
-  -- A Supabase project has these; a bare database gets them, without a right to log in.
-  foreach wanted in array array['anon', 'authenticated', 'service_role'] loop
-    if not exists (select from pg_roles where rolname = wanted) then
-      begin
-        execute format('create role %I nologin%s', wanted, case wanted when 'service_role' then ' bypassrls' else '' end);
-      exception when duplicate_object or unique_violation then
-        -- Roles belong to the whole server: an installation in another database was faster.
-        null;
-      end;
-    end if;
-  end loop;
-end $$;
-grant usage on schema switchyard to anon, authenticated, service_role;
-
 -- `version` is the writing transaction, as switchyard.version() counts them: what a listener has not seen is what
 -- transactions wrote that had not ended when it looked last. Numbers from a sequence could not say that; they become
 -- visible out of their order.
@@ -58,23 +40,14 @@ create index if not exists deletions_age on switchyard.deletions (deleted_at);
 -- Since version 10: by these, a caller's own documents and what the rule `domain` shows are found without a look at anybody
 -- else's. Where there are many documents already, an index is built without holding up anybody, which no transaction can do:
 -- then switchyard.missing() has the statement.
-create or replace function switchyard.access_indexes() returns table (name text, place text)
+create or replace function switchyard.reading_indexes() returns table (part text, name text, place text)
 language sql immutable as $$
   values
-    ('documents_owner', 'switchyard.documents (owner, collection_id, place)'),
-    ('documents_contact', 'switchyard.documents (split_part(path, ''/'', 4)) where collection_id = ''contacts'''),
-    ('documents_check_in', 'switchyard.documents (left(data ->> ''userID'', 300)) where collection = ''checkIns'''),
-    ('deletions_owner', 'switchyard.deletions (owner, collection_id, version)')
+    ('documents', 'documents_owner', 'switchyard.documents (owner, collection_id, place)'),
+    ('documents', 'deletions_owner', 'switchyard.deletions (owner, collection_id, version)'),
+    ('domain', 'documents_contact', 'switchyard.documents (split_part(path, ''/'', 4)) where collection_id = ''contacts'''),
+    ('domain', 'documents_check_in', 'switchyard.documents (left(data ->> ''userID'', 300)) where collection = ''checkIns''')
 $$;
-do $$
-declare
-  each_ record;
-begin
-  if (select count(*) from (select from switchyard.documents limit 20001) x) > 20000 then return; end if;
-  for each_ in select * from switchyard.access_indexes() loop
-    execute format('create index if not exists %I on %s', each_.name, each_.place);
-  end loop;
-end $$;
 
 -- Batches that took effect, by their names and whose they were: one that is sent again is answered, not carried out.
 create table if not exists switchyard.batches (
@@ -98,21 +71,6 @@ alter table switchyard.rules
   drop constraint if exists rules_read_check, drop constraint if exists rules_write_check,
   add constraint rules_read_check check (read in ('none', 'named', 'owner', 'domain', 'authenticated', 'public')),
   add constraint rules_write_check check (write in ('none', 'named', 'owner', 'domain', 'authenticated', 'public'));
-
--- One row. `epoch` names this database's numbering of transactions, which a restored copy does not continue. Deletions
--- and answers are kept for `keep`; listeners older than `forgotten` begin anew.
-create table if not exists switchyard.settings (
-  only_one  boolean primary key default true check (only_one),
-  schema    int not null,
-  epoch     uuid not null default gen_random_uuid(),
-  keep      interval not null default interval '30 days',
-  forgotten xid8 not null default '0'
-);
--- Since version 2: the oldest clients that these functions still serve.
-alter table switchyard.settings add column if not exists serves int not null default 1;
--- Since version 8: where the epoch is good, and by how much versions are ahead of the transactions that are counted there.
-alter table switchyard.settings add column if not exists home text;
-alter table switchyard.settings add column if not exists lead bigint not null default 0;
 
 -- Which history of which database this is: a copy that is restored from a dump or from files, or that takes over from
 -- another server, is elsewhere.
@@ -199,12 +157,6 @@ begin
   return (select (pg_current_xact_id()::text::bigint + s.lead)::text::xid8 from switchyard.settings s);
 end $$;
 
--- Who is calling. Text, for not every issuer of tokens names people by UUIDs.
-create or replace function switchyard.caller() returns text
-language sql stable as $$
-  select nullif(nullif(current_setting('request.jwt.claims', true), '')::jsonb ->> 'sub', '')
-$$;
-
 -- Whether the caller stands above all rules, as a project's own server does. Every call asks this and what follows: in
 -- PL/pgSQL, since plans of functions in SQL are forgotten with each call.
 create or replace function switchyard.is_trusted() returns boolean
@@ -270,24 +222,20 @@ begin
         case when is_gone then 'null::jsonb' else 'd.data' end, switchyard.caller()) end;
 end $$;
 
-create or replace function switchyard.readable(is_gone boolean default false) returns text
-language sql stable set search_path = '' as $$ select switchyard.allowed('read', is_gone) $$;
-
 alter table switchyard.documents enable row level security;
 alter table switchyard.deletions enable row level security;
 alter table switchyard.batches enable row level security;
 alter table switchyard.rules enable row level security;
-alter table switchyard.settings enable row level security;
-grant select on switchyard.documents to anon, authenticated;
-grant all on all tables in schema switchyard to service_role;
+grant select on switchyard.documents to authenticated;
+grant all on switchyard.documents, switchyard.deletions, switchyard.batches, switchyard.rules to service_role;
+create or replace trigger rules_rights after insert or update or delete on switchyard.rules
+  for each statement execute function switchyard.set_rights();
 create policy documents_read on switchyard.documents for select using (
   collection_id = any ((select s.opened from switchyard.standing('read') s)::text[])
   or (collection_id <> all ((select s.closed from switchyard.standing('read') s)::text[])
       and switchyard.holder(path, collection, collection_id, owner,
             (select s.ruled from switchyard.standing('read') s)::text[], (select s.named from switchyard.standing('read') s)::text[],
-            (select s.roots from switchyard.standing('read') s)::text[]) = (select switchyard.caller()))
-  or (collection_id = any ((select s.domain from switchyard.standing('read') s)::text[])
-      and switchyard.domain_reads(path, data, owner, (select switchyard.caller()))));
+            (select s.roots from switchyard.standing('read') s)::text[]) = (select switchyard.caller())));
 -- What versions up to 7 had in their place.
 drop function if exists switchyard.open_to_caller(text), switchyard.closed(text), switchyard.may_write(text, text);
 

@@ -1,6 +1,3 @@
--- Documents on PostgreSQL 15 and later. Run these files in their order as the role that owns the schema; running them
--- again changes nothing.
---
 -- A value stands in `data` as its JSON equivalent. What JSON has no word for is an object with one key:
 --   {"$num": "NaN" | "Infinity" | "-Infinity" | "-0"}    {"$ts": "2024-05-01T12:34:56.123456Z"}
 --   {"$bytes": base64}    {"$geo": [latitude, longitude]}    {"$ref": path or [database, path]}
@@ -9,7 +6,16 @@
 --
 -- Here: names and values in an order that bytes have.
 
-create schema if not exists switchyard;
+-- What earlier versions had.
+do $$ begin
+  if to_regproc('switchyard.reading_indexes') is not null then
+    drop function if exists switchyard.query_sql(jsonb, text), switchyard.clauses(jsonb), switchyard.filter_sql(jsonb),
+      switchyard.equals_sql(text[], jsonb), switchyard.contains_sql(text[], jsonb), switchyard.readable(boolean),
+      switchyard.access_indexes(),
+      switchyard.equals_nothing(jsonb), switchyard.forget_after(int), switchyard.is_name(text),
+      switchyard.brings_malformed(jsonb), switchyard.deletes_by_path(text);
+  end if;
+end $$;
 
 -- A path's place among others: by segments, those of the form __id7__ by their number and before all others.
 create or replace function switchyard.place(path text) returns bytea

@@ -13,15 +13,6 @@ language plpgsql immutable parallel safe cost 0.0001 set search_path = '' as $$ 
 create or replace function switchyard.own_key(value jsonb) returns bytea
 language sql immutable strict parallel safe as $$ select substr(switchyard.whole_key(value), 1, 800) $$;
 
--- The caller, and those whom the caller is a responder of.
-create or replace function switchyard.people_seen() returns text[]
-language sql stable security definer set search_path = '' as $$
-  select array[switchyard.caller()] || coalesce(array_agg(split_part(d.path, '/', 2)), '{}') from switchyard.documents d
-    where d.collection_id = 'contacts' and split_part(d.path, '/', 4) = switchyard.caller()
-      and d.path = 'users/' || split_part(d.path, '/', 2) || '/contacts/' || switchyard.caller()
-      and d.data -> 'isResponder' = 'true'
-$$;
-
 -- The documents at and below a path, as a condition.
 create or replace function switchyard.tree_sql(path text) returns text
 language sql immutable parallel safe set search_path = '' as $$
@@ -144,7 +135,9 @@ create or replace function public.switchyard_collections(parent text default nul
 language plpgsql stable security definer set search_path = '' as $$
 declare
   me      text := switchyard.caller();
-  access  text := switchyard.readable();
+  access  text := switchyard.allowed('read');
+  shown   text := 'false';
+  people  text[];
   names   text[] := '{}';
   more    text[];
   my      record;
@@ -165,14 +158,16 @@ begin
       foreach each_ in array my.named loop
         names := names || switchyard.names_below(parent, format('d.collection_id = %L and %s', each_, access));
       end loop;
+      if 'users' = any (my.domain) or 'checkIns' = any (my.domain) then
+        people := switchyard.people_seen();
+        shown := format('d.path = any (%L::text[]) or (d.collection = ''checkIns'' and left(d.data ->> ''userID'', 300) = any (%L::text[]))',
+          array(select 'users/' || p from unnest(people) p), array(select left(p, 300) from unnest(people) p));
+      end if;
       execute format('select array_agg(distinct split_part(d.path, ''/'', $1)) from (
           select d.path, d.place, d.collection, d.collection_id, d.owner, d.data from switchyard.documents d where d.owner = %1$L
           union all select d.path, d.place, d.collection, d.collection_id, d.owner, d.data from switchyard.documents d
             where %2$s) d where %3$s and %4$s',
-          me, case when 'users' = any (my.domain) or 'checkIns' = any (my.domain)
-            then format('d.path = any (%L::text[]) or (d.collection = ''checkIns'' and left(d.data ->> ''userID'', 300) = any (%L::text[]))',
-              array(select 'users/' || p from unnest(switchyard.people_seen()) p), array(select left(p, 300) from unnest(switchyard.people_seen()) p))
-            else 'false' end,
+          me, shown,
           case when parent is null then 'true' else format('d.place > %L::bytea and d.place < %L::bytea',
             switchyard.place(parent), switchyard.place(parent) || '\xff'::bytea) end, access)
         into more using coalesce(cardinality(string_to_array(parent, '/')), 0) + 1;

@@ -146,13 +146,6 @@ begin
   return total + count_;
 end $$;
 
--- Forgets as much as a commit of so many writes leaves, on average: now and then, or each time.
-create or replace function switchyard.forget_after(writes int) returns void
-language plpgsql volatile security definer set search_path = '' as $$
-begin
-  if random() < 0.02 * (writes + 1) then perform switchyard.forget(greatest(200, 2 * (writes + 1))); end if;
-end $$;
-
 -- Waits until nobody else commits to these paths, and keeps others waiting until the transaction ends: also for paths without a
 -- row, and always in the same order, so nobody waits for each other. Paths share 256 locks, since a server has room for a few
 -- thousand in all.
@@ -165,25 +158,6 @@ begin
     perform pg_advisory_xact_lock(hashtext('switchyard'), lock_key);
   end loop;
 end $$;
-
--- Whether clients can name a document so; the table itself knows less about names.
-create or replace function switchyard.is_name(path text) returns boolean
-language sql immutable strict parallel safe as $$
-  select path ~ '^[^/]+/[^/]+(/[^/]+/[^/]+)*$' and octet_length(path) <= 900
-     and cardinality(string_to_array(path, '/')) <= 100
-     and not exists (select from unnest(string_to_array(path, '/')) s
-                     where s in ('.', '..') or (s ~ '^__.*__$' and s !~ '^__id(0|-?[1-9][0-9]{0,18})__$'))
-$$;
-
--- Whether a value that a write puts somewhere looks like one with a word and is none; the names of fields may be any.
-create or replace function switchyard.brings_malformed(entry jsonb) returns boolean
-language sql immutable parallel safe as $$
-  select exists (select from jsonb_each(case when jsonb_typeof(entry -> 'data') = 'object' then entry -> 'data' else '{}' end) m
-                 where entry ->> 'op' = 'set' and switchyard.is_malformed(m.value))
-      or exists (select from jsonb_array_elements(entry -> 'mask') m
-                 where entry ->> 'op' = 'patch' and switchyard.is_malformed((entry -> 'data') #> switchyard.strings(m)))
-      or exists (select from jsonb_array_elements(entry -> 'transforms') t where switchyard.is_malformed(t -> 'value'))
-$$;
 
 -- Carries out all writes of a batch, in order, or none. A batch that took effect before is answered as it was then.
 --
@@ -198,8 +172,11 @@ declare
   trusted  boolean := coalesce(switchyard.is_trusted(), false);
   my       record;
   kind     text;
+  names    text[];
   is_ours  boolean;
+  is_denied boolean;
   index_   int := -1;
+  count_   int;
   entry    jsonb;
   step     jsonb;
   field    text[];
@@ -235,7 +212,11 @@ begin
 
   for entry in select jsonb_array_elements(writes) loop
     index_ := index_ + 1;
-    if switchyard.is_name(entry ->> 'path') is not true then
+    -- As clients name documents; the table itself knows less about names.
+    names := string_to_array(entry ->> 'path', '/');
+    if (entry ->> 'path' ~ '^[^/]+/[^/]+(/[^/]+/[^/]+)*$' and octet_length(entry ->> 'path') <= 900 and cardinality(names) <= 100
+        and not exists (select from unnest(names) s
+                        where s in ('.', '..') or (s ~ '^__.*__$' and s !~ '^__id(0|-?[1-9][0-9]{0,18})__$'))) is not true then
       raise exception 'not the path of a document' using errcode = '22023', detail = index_;
     end if;
     select d.* into old from switchyard.documents d where d.path = entry ->> 'path' for update;
@@ -243,12 +224,16 @@ begin
     kind := substring(entry ->> 'path' from '([^/]+)/[^/]+$');
     -- By the rule `domain`: what is there decides now, and what is left there below.
     is_ours := not trusted and kind = any (my.domain);
-    if (case when is_ours then switchyard.domain_touches(entry ->> 'op', entry ->> 'path',
-        case when is_there then old.data end, old.owner, switchyard.caller()) is not true
-      else not trusted and kind <> all (my.opened) and (kind = any (my.closed) or switchyard.holder(
+    if is_ours then
+      is_denied := switchyard.domain_touches(entry ->> 'op', entry ->> 'path', case when is_there then old.data end, old.owner,
+                                             switchyard.caller()) is not true;
+    else
+      is_denied := not trusted and kind <> all (my.opened) and (kind = any (my.closed) or switchyard.holder(
         entry ->> 'path', regexp_replace(entry ->> 'path', '/[^/]+$', ''), kind,
         case when is_there then old.owner else switchyard.caller() end, my.ruled, my.named, my.roots)
-        is distinct from switchyard.caller() or switchyard.caller() is null) end) then
+        is distinct from switchyard.caller() or switchyard.caller() is null);
+    end if;
+    if is_denied then
       raise exception 'not allowed' using errcode = '42501', detail = index_;
     elsif entry ->> 'exists' = 'false' and is_there then
       raise exception 'the document exists' using errcode = 'PT409', detail = index_;
@@ -259,8 +244,13 @@ begin
       raise exception 'the document has changed' using errcode = 'PT412', detail = index_;
     end if;
 
-    -- What is there already may be malformed: no reader minds.
-    if entry::text like '%"$%' and switchyard.brings_malformed(entry) then
+    -- What is there already may be malformed: no reader minds. The names of fields may be any.
+    if entry::text like '%"$%' and (
+      exists (select from jsonb_each(case when jsonb_typeof(entry -> 'data') = 'object' then entry -> 'data' else '{}' end) m
+              where entry ->> 'op' = 'set' and switchyard.is_malformed(m.value))
+      or exists (select from jsonb_array_elements(entry -> 'mask') m
+                 where entry ->> 'op' = 'patch' and switchyard.is_malformed((entry -> 'data') #> switchyard.strings(m)))
+      or exists (select from jsonb_array_elements(entry -> 'transforms') t where switchyard.is_malformed(t -> 'value'))) then
       raise exception 'a value is malformed: a map with one name that begins with $ stands in {"$map": …}'
         using errcode = '22023', detail = index_;
     end if;
@@ -289,8 +279,10 @@ begin
       data := switchyard.put(data, field, value);
       values_ := values_ || jsonb_build_array(value);
     end loop;
-    if is_ours and not switchyard.domain_leaves(entry ->> 'path', case when is_there then old.data end, data, switchyard.caller()) then
-      raise exception 'not allowed' using errcode = '42501', detail = index_;
+    if is_ours then
+      if not switchyard.domain_leaves(entry ->> 'path', case when is_there then old.data end, data, switchyard.caller()) then
+        raise exception 'not allowed' using errcode = '42501', detail = index_;
+      end if;
     end if;
     if octet_length(data::text) > 2097152 then
       raise exception 'the document is too large' using errcode = '54000', detail = index_;
@@ -323,7 +315,9 @@ begin
 
   answer_ := jsonb_build_object('commitTime', switchyard.time_text(at), 'results', outcomes);
   insert into switchyard.batches (id, owner, answer) values (batch, me, answer_);
-  perform switchyard.forget_after(jsonb_array_length(writes));
+  -- As much as a commit of so many writes leaves, on average: now and then, or each time.
+  count_ := jsonb_array_length(writes) + 1;
+  if random() < 0.02 * count_ then perform switchyard.forget(greatest(200, 2 * count_)); end if;
   return answer_;
 end $$;
 
@@ -333,41 +327,36 @@ language sql stable security definer set search_path = '' as $$
   select b.answer from switchyard.batches b where b.id = batch and b.owner = coalesce(switchyard.caller(), '')
 $$;
 
--- Whether the caller may delete a document of that path whatever is there, or must not: null where that depends on its owner.
--- An answer by the path tells nobody what there is.
-create or replace function switchyard.deletes_by_path(path text) returns boolean
-language plpgsql stable security definer set search_path = '' as $$
-declare
-  me    text := switchyard.caller();
-  names text[] := string_to_array(path, '/');
-  kind  text := names[cardinality(names) - 1];
-  my    record;
-begin
-  if switchyard.is_trusted() then return true; end if;
-  select * into my from switchyard.standing('write');
-  return case
-    when kind = any (my.opened) then true
-    when me is null then false
-    when kind = any (my.named) then names[cardinality(names)] = me
-    when kind = any (my.domain) then
-      case when names[1] = 'users' then names[2] = me or (names[3] in ('contacts', 'contactRequests') and cardinality(names) = 4 and names[4] = me) end
-    when kind = any (my.closed) then false
-    when kind = any (my.ruled) then null
-    when names[1] = any (my.roots) then names[2] = me end;
-end $$;
-
 -- Deletes a document and what is below it, as far as the caller may, at most `most` documents at a time, from the end.
 -- Answers how many went; 0 when there is nothing left to delete. What somebody else has put there stays; only where it is the
 -- document itself it is a refusal.
 create or replace function public.switchyard_delete_tree(path text, most int default 500) returns int
 language plpgsql volatile security definer set search_path = '' as $$
 declare
+  me      text := switchyard.caller();
   mine    text := switchyard.allowed('write');
-  by_path boolean := switchyard.deletes_by_path(switchyard_delete_tree.path);
+  names   text[] := string_to_array(switchyard_delete_tree.path, '/');
+  kind    text := names[cardinality(names) - 1];
+  my      record;
+  by_path boolean := coalesce(switchyard.is_trusted(), false);
   paths   text[];
   count_  int;
 begin
   perform switchyard.settle();
+  if not by_path then
+    -- Whether the caller may delete a document of that path whatever is there, or must not: null where that depends on its owner.
+    -- An answer by the path tells nobody what there is.
+    select * into my from switchyard.standing('write');
+    by_path := case
+      when kind = any (my.opened) then true
+      when me is null then false
+      when kind = any (my.named) then names[cardinality(names)] = me
+      when kind = any (my.domain) then
+        case when names[1] = 'users' then names[2] = me or (names[3] in ('contacts', 'contactRequests') and cardinality(names) = 4 and names[4] = me) end
+      when kind = any (my.closed) then false
+      when kind = any (my.ruled) then null
+      when names[1] = any (my.roots) then names[2] = me end;
+  end if;
   if by_path is null then
     execute format('select count(*) from switchyard.documents d where d.path = $1 and (%s) is not true', mine)
       into count_ using switchyard_delete_tree.path;
@@ -386,6 +375,6 @@ begin
       into count_ using paths;
     exit when count_ > 0;
   end loop;
-  perform switchyard.forget_after(count_);
+  if random() < 0.02 * (count_ + 1) then perform switchyard.forget(greatest(200, 2 * (count_ + 1))); end if;
   return count_;
 end $$;

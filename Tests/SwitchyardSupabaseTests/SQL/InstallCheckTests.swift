@@ -129,13 +129,14 @@ struct InstallCheckTests {
             try await server.query(
                 """
                 drop function public.switchyard_outcome;
-                revoke execute on function public.switchyard_get from anon;
                 revoke usage on schema switchyard from authenticated;
                 alter table switchyard.batches disable row level security;
                 drop policy documents_read on switchyard.documents;
                 alter table switchyard.documents disable trigger documents_updated;
                 drop policy switchyard_listen on realtime.messages;
                 update switchyard.rules set write = 'authenticated' where collection_id = 'contacts';
+                -- Last: a change of the rules sets the rights as well.
+                revoke execute on function public.switchyard_get from authenticated;
                 """)
             let rows = try await server.query(
                 "select string_agg(missing, '|' order by missing) from switchyard.missing(true)")
@@ -145,7 +146,7 @@ struct InstallCheckTests {
                     "the function public.switchyard_outcome",
                     "the policy documents_read on switchyard.documents",
                     "the policy switchyard_listen on realtime.messages, for live queries",
-                    "the right of anon to call public.switchyard_get",
+                    "the right of authenticated to call public.switchyard_get",
                     "the right of authenticated to use the schema switchyard",
                     "the rule domain for the collection contacts, which has the rules domain and authenticated",
                     "the trigger documents_updated on switchyard.documents",

@@ -84,7 +84,7 @@ struct VisibleDocumentTests {
                 let seen = try await caller.text(
                     agree.replacing("$SQL", with: "switchyard.query_sql($1::jsonb)"), query)
                 let rule =
-                    "'select * from switchyard.documents d where ' || switchyard.source_sql($1::jsonb) || ' and ' || switchyard.readable()"
+                    "'select * from switchyard.documents d where ' || switchyard.source_sql($1::jsonb) || ' and ' || switchyard.allowed('read')"
                 let allowed = try await caller.text(agree.replacing("$SQL", with: rule), query)
                 #expect(seen == allowed, "\(source) \(place) by \(user ?? "nobody"), domain: \(domain)")
                 // What a listener is told of, also of what is gone.
@@ -95,7 +95,7 @@ struct VisibleDocumentTests {
                         """
                     let ruled = """
                         'select * from switchyard.\(table) d where ' || switchyard.source_sql($1::jsonb) || ' and '
-                          || switchyard.readable(\(isGone))
+                          || switchyard.allowed('read', \(isGone))
                         """
                     #expect(
                         try await caller.text(agree.replacing("$SQL", with: told), query)
@@ -112,7 +112,7 @@ struct VisibleDocumentTests {
                     """
                     select pg_temp.rows_of(format('select string_agg(distinct split_part(d.path, ''/'', %s), '' '')
                       from switchyard.documents d where d.path like %L and %s',
-                      \(parent == nil ? 1 : 3), \(parent == nil ? "'%'" : "'\(parent ?? "")/%'"), switchyard.readable()))
+                      \(parent == nil ? 1 : 3), \(parent == nil ? "'%'" : "'\(parent ?? "")/%'"), switchyard.allowed('read')))
                     """)
                 #expect(
                     found == expected,

@@ -17,6 +17,7 @@ extension PostgRESTFailure {
         case "PGRST301" where isKeyOnly: return SetUpWords.refusedKey(at: address)
         case "PGRST303" where isAboutFuture && clockRemark == nil: return SetUpWords.differentClocks(words)
         case "PGRST303": return clockRemark.map { "The project refused the session's token (\(words)). \($0)" }
+        case "42501" where isKeyOnly && isAboutSession && isAboutMissingParts: return SetUpWords.closed(words)
         case "42501" where isAboutMissingParts: return SetUpWords.missingParts(words)
         case "42501" where message == "not allowed":
             return "The policies do not allow it. Check the rules that the database has for this collection."
@@ -49,6 +50,12 @@ enum SetUpWords {
     static func missingParts(_ words: String) -> String {
         "The database lacks something that this client's functions need (\(words)). If that does not pass, run "
             + "“switchyard supabase install”."
+    }
+
+    /// Whoever is not signed in may call nothing.
+    static func closed(_ words: String) -> String {
+        "Nobody is signed in, and no collection is open to everybody (\(words)). Sign in first, or give a collection the rule "
+            + "“public” in switchyard.rules."
     }
 
     /// The clock of the database is behind that of the auth server.

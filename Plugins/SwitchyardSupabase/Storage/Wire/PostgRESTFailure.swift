@@ -74,6 +74,9 @@ struct PostgRESTFailure: Error, Hashable, Sendable {
         return ["PGRST205", "PGRST125", "PGRST106", "42P01", "42P10", "3F000"].contains(code)
     }
 
+    /// Whether the call is denied to whoever is not signed in. That the database lacks nothing then is known by the status.
+    var isAboutSession: Bool { status == 401 && code == "42501" }
+
     /// The same code means that an operator does not fit a column's type.
     var isAboutUnknownFunction: Bool { code == "42883" && message.contains("function") }
 

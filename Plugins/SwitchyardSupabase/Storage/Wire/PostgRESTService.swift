@@ -84,7 +84,7 @@ struct PostgRESTService: Sendable {
             return try await send(function, arguments, isIdempotent: isIdempotent, for: batch, as: reader)
         } catch {
             guard isForQueue || batch != nil, let failure = error.underlying as? PostgRESTFailure,
-                failure.isAboutMissingParts
+                failure.isAboutMissingParts, !failure.isAboutSession
             else { throw error }
             // The functions existed before: the service has not noticed a change yet, or a change is in progress.
             gate?.close()
