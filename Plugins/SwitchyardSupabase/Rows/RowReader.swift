@@ -34,7 +34,8 @@ struct RowReader: Sendable {
         guard let document = answer.shape.document(row, at: (time ?? answer.version) ?? answer.version) else {
             return nil
         }
-        return (document, time != .some(nil))
+        // First seen by a later read whose answer was faster: the next look tells it.
+        return (document, (document.updateTime ?? .never) <= answer.version && time != .some(nil))
     }
 
     // MARK: Queries

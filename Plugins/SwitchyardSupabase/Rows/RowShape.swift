@@ -109,7 +109,8 @@ struct RowShape: Sendable {
 
     /// The version in a tag; `nil` for one of another mapping.
     func version(in tag: DocumentTag) -> String? {
-        tag.rawValue.hasPrefix("\(table.fingerprint).") ? String(tag.rawValue.dropFirst(table.fingerprint.count + 1)) : nil
+        tag.rawValue.hasPrefix("\(table.fingerprint).")
+            ? String(tag.rawValue.dropFirst(table.fingerprint.count + 1)) : nil
     }
 
     // MARK: Writing

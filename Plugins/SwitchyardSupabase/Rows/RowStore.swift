@@ -86,7 +86,9 @@ struct RowStore: Sendable {
         case .delete: result.outcomes = [.returned(.missing(write.path), tag: nil)]
         case .set, .patch:
             // Such as it is in the table: a trigger may have changed what was sent.
-            result.outcomes = [document.map { .returned($0, tag: written.row.flatMap { shape.tag(of: $0) }) } ?? .unknown]
+            result.outcomes = [
+                document.map { .returned($0, tag: written.row.flatMap { shape.tag(of: $0) }) } ?? .unknown
+            ]
         }
         return result
     }

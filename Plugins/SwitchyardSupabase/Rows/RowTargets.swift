@@ -15,6 +15,8 @@ struct RowTargets {
         fileprivate(set) var told: [StoragePath: String] = [:]
         /// The results in order, as told last.
         fileprivate var order: [StoragePath] = []
+        /// When this client's last write to the table was answered, if no later results have been told.
+        fileprivate var owed: Timestamp?
     }
 
     /// What a look at a target has found.
@@ -36,17 +38,21 @@ struct RowTargets {
 
     var topics: Set<HintTopic> { Set(targets.values.map(\.place.table.topic)) }
 
-    mutating func add(_ request: TargetRequest, in place: TableMappings.Place) {
+    /// - Returns: The answer: each request has one, also one that is withdrawn before the first look.
+    mutating func add(_ request: TargetRequest, in place: TableMappings.Place) -> [WatchEvent] {
         generations += 1
         targets[request.id] = Target(id: request.id, place: place, watched: request.target, generation: generations)
+        return [.added([request.id])]
     }
 
     mutating func remove(_ id: Int) { targets[id] = nil }
 
-    /// Makes the next look tell these documents again: an answer on its way may be older than this client's own write.
-    mutating func forget(_ paths: Set<StoragePath>) {
+    /// Makes the next look tell these documents again, and the results: an answer on its way may be older than this client's own
+    /// write, which is shown as it was sent until later results say otherwise.
+    mutating func forget(_ paths: Set<StoragePath>, writtenBy version: Timestamp) {
         for id in targets.keys {
             for path in paths where targets[id]?.told[path] != nil { targets[id]?.told[path] = "" }
+            targets[id]?.owed = version
         }
     }
 
@@ -54,7 +60,7 @@ struct RowTargets {
     mutating func take(_ found: Found, for asked: Target) -> [WatchEvent] {
         guard var target = targets[asked.id], target.generation == asked.generation else { return [] }
         let id = target.id
-        var events: [WatchEvent] = target.isNew ? [.added([id]), .reset([id])] : []
+        var events: [WatchEvent] = target.isNew ? [.reset([id])] : []
         var told: [StoragePath: String] = [:]
         for (path, version) in found.results {
             told[path] = version
@@ -64,7 +70,8 @@ struct RowTargets {
                 told[path] = target.told[path]
                 continue
             }
-            events.append(.changed(document, targets: [id], tag: version.isEmpty ? nil : DocumentTag(rawValue: version)))
+            events.append(
+                .changed(document, targets: [id], tag: version.isEmpty ? nil : DocumentTag(rawValue: version)))
         }
         for path in target.told.keys.sorted() where told[path] == nil {
             if case .document = target.watched { continue }
@@ -77,7 +84,11 @@ struct RowTargets {
         if case .query = target.watched {
             let order = found.results.map(\.path).filter { told[$0] != nil }
             // Also when a document has changed: what was acknowledged stays in its place until the results are told.
-            if target.isNew || order != target.order || !events.isEmpty { events.append(.results(target: id, order)) }
+            let isOwed = target.owed.map { $0 < found.version } ?? false
+            if target.isNew || order != target.order || !events.isEmpty || isOwed {
+                events.append(.results(target: id, order))
+            }
+            if isOwed { target.owed = nil }
             target.order = order
         }
         if case .document(let path) = target.watched, told[path] == nil, target.isNew || target.told[path] != nil {

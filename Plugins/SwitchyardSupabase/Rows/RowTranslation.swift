@@ -121,18 +121,31 @@ struct RowTranslation {
             let values = (value.arrayValue ?? []).filter { !$0.isNull && !$0.isNaN }
             let operands = values.compactMap { kind.operand($0) }
             if kind.isOpen, operands.count < values.count { return .unknown }
-            return operands.isEmpty ? .never : .condition(.test(column, "in", .list(operands)))
+            return oneOf(column, kind, operands)
         case .notIn:
             let values = value.arrayValue ?? []
             if values.contains(where: \.isNull) { return .never }
             if case .json = kind { return .unknown }
             let operands = values.filter { !$0.isNaN }.compactMap { kind.operand($0) }
             if kind.isOpen, operands.count < values.count { return .unknown }
-            return .condition(
-                operands.isEmpty ? .isNotNull(column) : .test(column, "not.in", .list(operands)))
+            return noneOf(column, kind, operands)
         case .arrayContains: return contains(column, kind, "cs", [value])
         case .arrayContainsAny: return contains(column, kind, "ov", value.arrayValue ?? [])
         }
+    }
+
+    private func oneOf(_ column: String, _ kind: ColumnKind, _ operands: [String]) -> Outcome {
+        guard case .array = kind else {
+            return operands.isEmpty ? .never : .condition(.test(column, "in", .list(operands)))
+        }
+        // The database has no lists of arrays.
+        return any(operands.map { .condition(.test(column, "eq", .value($0))) })
+    }
+
+    private func noneOf(_ column: String, _ kind: ColumnKind, _ operands: [String]) -> Outcome {
+        if operands.isEmpty { return .condition(.isNotNull(column)) }
+        guard case .array = kind else { return .condition(.test(column, "not.in", .list(operands))) }
+        return all(operands.map { .condition(.test(column, "neq", .value($0))) })
     }
 
     private func equal(_ column: String, _ kind: ColumnKind, _ value: DocumentValue) -> Outcome {

@@ -60,7 +60,7 @@ struct RowQueryTests {
             #expect(all.count == 60)
             var found = 0
             for _ in 0..<600 {
-                let query = random.query(over: all)
+                let query = random.rowQuery(over: all)
                 guard query.mistake == nil else { continue }
                 let results = try await rows.results(of: query, in: place).documents.map(\.path.rawValue)
                 let expected = QueryEvaluator(query).results(among: all).map(\.path.rawValue)
@@ -77,7 +77,7 @@ struct RowQueryTests {
                 let path = StoragePath(unchecked: "things/n\(number + 100)")
                 _ = try await rows.commit(.set(path, data: ["whole": .integer(Int64(number))]), in: place, for: nil)
             }
-            let query = Query(in: "things").where("whole", .greaterThanOrEqual, 10)
+            let query = Query(in: "things").where("whole", .greaterThanOrEqual, 10).ordered(by: "whole")
             #expect(try await rows.aggregate(query, in: place, [.count]) == [50])
             #expect(try await rows.results(of: query.limited(to: 7), in: place).documents.count == 7)
             #expect(
@@ -88,7 +88,6 @@ struct RowQueryTests {
 }
 
 extension SeededGenerator {
-    private mutating func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &self) < percent }
     private mutating func one<Value>(of values: [Value]) -> Value { values.randomElement(using: &self)! }
 
     fileprivate mutating func row() -> DocumentData {
@@ -150,15 +149,15 @@ extension SeededGenerator {
         }
     }
 
-    private mutating func filter(_ depth: Int = 0) -> Filter {
+    private mutating func rowFilter(_ depth: Int = 0) -> Filter {
         guard depth < 2, chance(30) else { return condition() }
-        let parts = (0..<Int.random(in: 2...3, using: &self)).map { _ in filter(depth + 1) }
+        let parts = (0..<Int.random(in: 2...3, using: &self)).map { _ in rowFilter(depth + 1) }
         return chance(50) ? .all(parts) : .any(parts)
     }
 
-    fileprivate mutating func query(over all: [DocumentSnapshot]) -> Query {
+    fileprivate mutating func rowQuery(over all: [DocumentSnapshot]) -> Query {
         var query = Query(in: "things")
-        if chance(80) { query = query.where(filter()) }
+        if chance(80) { query = query.where(rowFilter()) }
         for _ in 0..<Int.random(in: 0...2, using: &self) {
             query = query.ordered(
                 by: FieldPath(unchecked: [one(of: Self.scalars)]), chance(50) ? .ascending : .descending)

@@ -67,6 +67,7 @@ final class SupabaseWatch: WatchConnection {
     private let observer: any InfrastructureObserver
 
     private let tables: TableMappings
+    private let rowStore: RowStore
 
     init(
         _ service: PostgRESTService, _ tables: TableMappings, _ rows: RowStore, _ hints: ChangeHints, reader: CallOwner,
@@ -77,6 +78,7 @@ final class SupabaseWatch: WatchConnection {
         state = Mutex(State(changes: WatchedChanges(reader: name), rows: RowTargets(reader: name)))
         self.reader = reader
         self.tables = tables
+        rowStore = rows
         self.hints = hints
         self.pace = pace
         self.clock = clock
@@ -110,8 +112,7 @@ final class SupabaseWatch: WatchConnection {
         case .add(let watched):
             do throws(StorageError) {
                 guard let place = try tables.place(of: watched.target) else { return state.changes.take(request) }
-                state.rows.add(watched, in: place)
-                return []
+                return state.rows.add(watched, in: place)
             } catch {
                 return [.removed([watched.id], cause: error)]
             }
@@ -141,7 +142,7 @@ final class SupabaseWatch: WatchConnection {
         case .written(let paths):
             state.withLock { state in
                 state.mustLook = true
-                state.rows.forget(paths)
+                state.rows.forget(paths, writtenBy: rowStore.nextVersion())
             }
         case .confirmed: state.withLock { $0.mustLook = true }
         case .told(let transaction):

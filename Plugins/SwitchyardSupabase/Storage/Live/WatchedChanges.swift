@@ -61,7 +61,8 @@ struct WatchedChanges {
             let token = serverToken(of: watched.resumeToken)
             targets[watched.id] = Target(
                 watched: watched, generation: generations, token: token, wantsCount: token != nil)
-            return []
+            // At once: each request is answered, also one that is withdrawn before the first look.
+            return [.added([watched.id])]
         case .remove(let id):
             targets[id] = nil
             return [.removed([id])]
@@ -146,7 +147,7 @@ struct WatchedChanges {
         of answer: JSON, for target: inout Target, _ token: String, isSettled: Bool
     ) throws(StorageError) -> [WatchEvent] {
         let id = target.watched.id
-        var events: [WatchEvent] = target.isNew ? [.added([id])] : []
+        var events: [WatchEvent] = []
         var documents: [DocumentSnapshot] = []
         var versions: [StoragePath: String] = [:]
         if answer["reset"] == true { target.nameless = [] }
