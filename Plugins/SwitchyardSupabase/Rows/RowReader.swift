@@ -147,8 +147,8 @@ struct RowReader: Sendable {
                 let named: RowCondition =
                     some.count == 1 ? .test(id, "eq", .value(some[0])) : .test(id, "in", .list(some))
                 answer.rows += try await unlessMistyped { () throws(StorageError) in
-                    try await send(
-                        shape, RowCondition.parameters(conditions + [named]) + [("select", shape.selection())])
+                    try await pages(
+                        shape, conditions + [named], shape.selection(), orders: [(id, true)], limit: some.count)
                 }
             }
             return answer
@@ -176,23 +176,31 @@ struct RowReader: Sendable {
         _ plan: TableQuery, _ selection: String, limit: Int?, offset: Int
     ) async throws(StorageError) -> [JSONObject] {
         guard let conditions = plan.conditions else { return [] }
+        return try await pages(
+            plan.shape, conditions, selection, orders: plan.orders, limit: limit, offset: offset)
+    }
+
+    private func pages(
+        _ shape: RowShape, _ conditions: [RowCondition], _ selection: String,
+        orders: [(column: String, isAscending: Bool)], limit: Int?, offset: Int = 0
+    ) async throws(StorageError) -> [JSONObject] {
         var rows: [JSONObject] = []
         var position: RowCondition?
         while true {
             var parameters = RowCondition.parameters(conditions + (position.map { [$0] } ?? []))
             parameters.append(("select", selection))
-            parameters.append(("order", plan.order))
+            parameters.append(("order", TableQuery.order(orders)))
             let wanted = limit.map { $0 - rows.count }
             if let wanted { parameters.append(("limit", String(wanted))) }
             let skipped = position == nil ? offset + rows.count : 0
             if skipped > 0 { parameters.append(("offset", String(skipped))) }
             let known = catalog.largestPage
-            let page = try await send(plan.shape, parameters)
+            let page = try await send(shape, parameters)
             catalog.note(page: page.count)
             rows += page
             // Fewer than the service is known to give at once: there are no more.
             if page.isEmpty || page.count < known || wanted.map({ page.count >= $0 }) == true { return rows }
-            position = plan.behind(page[page.count - 1])
+            position = TableQuery.behind(page[page.count - 1], orders)
         }
     }
 

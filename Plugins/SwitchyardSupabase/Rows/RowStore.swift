@@ -32,6 +32,13 @@ struct RowStore: Sendable {
     func begin(after version: Timestamp) { sequence.begin(after: version) }
     func nextVersion() -> Timestamp { sequence.next() }
 
+    /// The version of a row that the functions have written.
+    func written(_ path: StoragePath) -> Timestamp {
+        let time = sequence.next()
+        versions.forget(path, writtenAt: time)
+        return time
+    }
+
     /// The version that the database gave a row when it was given a time; `nil` if it has changed since, or is not known.
     func version(of path: StoragePath, at time: Timestamp) -> String? { versions.version(of: path, at: time) }
 
@@ -72,6 +79,17 @@ struct RowStore: Sendable {
 
     // MARK: Writing
 
+    /// Whether what a write sets follows from what the row has, so that it must not take effect twice.
+    func dependsOnRow(_ write: DocumentWrite, in place: TableMappings.Place) async throws(StorageError) -> Bool {
+        try await reader().knowing(place.table) { (shape) throws(StorageError) in
+            try RowChange(write, shape).dependsOnRow
+        }
+    }
+
+    /// Whether the functions are known to be missing. Somebody may install them meanwhile, so it does not last.
+    var lacksFunctions: Bool { fences.lacksFunctions }
+    func noteMissingFunctions() { fences.noteMissingFunctions() }
+
     func commit(
         _ write: DocumentWrite, in place: TableMappings.Place, for batch: OutgoingBatch?
     ) async throws(StorageError) -> CommitResult {
@@ -80,6 +98,7 @@ struct RowStore: Sendable {
         let answer = RowReader.Answer(shape: shape, version: sequence.next())
         let document = written.row.flatMap { reader.document($0, of: answer)?.document }
         let version = document?.updateTime ?? answer.version
+        if document == nil, write.operation != .verify { versions.forget(write.path, writtenAt: answer.version) }
         var result = CommitResult(commitTime: version, updateTimes: [version])
         switch write.operation {
         case .verify: break

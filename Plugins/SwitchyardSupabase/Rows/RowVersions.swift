@@ -28,8 +28,13 @@ final class RowVersions: Sendable {
         }
     }
 
+    /// A write was answered at a time, and what the row is now is not known: older answers say nothing about it.
+    func forget(_ path: StoragePath, writtenAt time: Timestamp) {
+        rows.withLock { $0[path] = Known(version: "", since: time) }
+    }
+
     /// The version that a row had when it was given a time; `nil` if it has changed since, or is not known.
     func version(of path: StoragePath, at time: Timestamp) -> String? {
-        rows.withLock { rows in rows[path].flatMap { $0.since <= time ? $0.version : nil } }
+        rows.withLock { rows in rows[path].flatMap { $0.since <= time && !$0.version.isEmpty ? $0.version : nil } }
     }
 }

@@ -12,7 +12,8 @@ struct RowWriter: Sendable {
     /// The batch being sent, which must not be sent in another user's name.
     let batch: OutgoingBatch?
 
-    private static let attempts = 12
+    private static let attempts = 60
+    private static let longestPause = 100
 
     /// What a write has left behind.
     struct Written: Sendable {
@@ -128,6 +129,9 @@ struct RowWriter: Sendable {
                 }
                 let now = try await read(row, shape)
                 if let now, shape.version(of: now) == shape.version(of: known) { throw .lockedRow(row) }
+                // Others are at it, too: not all at the same time again.
+                let pause = Int.random(in: 0...min(5 * (attempt + 1), Self.longestPause))
+                try? await reader.service.clock.sleep(for: .milliseconds(pause))
             } else {
                 do throws(StorageError) {
                     return try await insert(row, computed, shape)
@@ -138,7 +142,7 @@ struct RowWriter: Sendable {
         }
         throw StorageError(
             .aborted, "The row “\(row.path)” was changed by others each time before this write came to it. Try again.",
-            isRetryable: true)
+            isRetryable: false, isRefusal: true)
     }
 
     // MARK: Requests

@@ -74,13 +74,13 @@ struct TableQuery: Sendable {
     /// Whether all that is asked for is done by the service, so that it may also count and limit.
     var isWhole: Bool { isExact && isSorted }
 
-    /// The parameter for the order.
-    var order: String {
+    /// The parameter for an order.
+    static func order(_ orders: [(column: String, isAscending: Bool)]) -> String {
         orders.map { "\(ColumnName.text($0.column)).\($0.isAscending ? "asc" : "desc")" }.joined(separator: ",")
     }
 
     /// The condition for rows behind one that has come; `nil` if the row does not tell where it is.
-    func behind(_ row: JSONObject) -> RowCondition? {
+    static func behind(_ row: JSONObject, _ orders: [(column: String, isAscending: Bool)]) -> RowCondition? {
         var position: [(column: String, value: String, isAscending: Bool)] = []
         for (column, isAscending) in orders {
             switch row[column] {

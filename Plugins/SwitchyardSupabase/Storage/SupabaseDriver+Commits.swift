@@ -44,7 +44,7 @@ extension SupabaseDriver {
     func commit(
         _ writes: [DocumentWrite], as name: String, for batch: OutgoingBatch? = nil
     ) async throws(StorageError) -> CommitResult {
-        if writes.count == 1, let place = try place(of: tables.canonical(writes[0])) {
+        if try await isPlain(writes), let place = try place(of: tables.canonical(writes[0])) {
             let result = try await rows.commit(tables.canonical(writes[0]), in: place, for: batch)
             hints.give([tables.canonical(writes[0].path)])
             return result
@@ -70,13 +70,28 @@ extension SupabaseDriver {
                     "Write the rows one by one, or install the functions with “switchyard supabase install --documents”."
             ).asRefusal()
         }
-        hints.give(Set(writes.map { tables.canonical($0.path) }))
         var result = try CommitResult(postgres: answer, of: writes.count)
         // Rows have the versions that this client gives them.
         for (index, write) in writes.enumerated() where try place(of: tables.canonical(write)) != nil {
-            result.updateTimes[index] = rows.nextVersion()
+            result.updateTimes[index] = rows.written(tables.canonical(write.path))
         }
+        hints.give(Set(writes.map { tables.canonical($0.path) }))
         return result
+    }
+
+    /// Whether the writes are a request to a table, which no ledger knows. What must not take effect twice goes through the
+    /// functions where they are installed.
+    func isPlain(_ writes: [DocumentWrite]) async throws(StorageError) -> Bool {
+        guard writes.count == 1, let place = try place(of: tables.canonical(writes[0])) else { return false }
+        if rows.lacksFunctions { return true }
+        guard try await rows.dependsOnRow(tables.canonical(writes[0]), in: place) else { return true }
+        do throws(StorageError) {
+            return try await service.installedVersion(isForQueue: true) < Self.firstVersionWithMany
+        } catch {
+            guard error.underlying as? SupabaseSchemaProblem == .missing else { throw error }
+            rows.noteMissingFunctions()
+            return true
+        }
     }
 
     /// - Throws: A refusal: later attempts would not find a place for it either.

@@ -138,8 +138,7 @@ struct SupabaseDriver: SyncDriver {
     // MARK: Writing: see also SupabaseDriver+Commits.swift
 
     func result(of batch: OutgoingBatch) async throws(StorageError) -> CommitResult? {
-        // No ledger has the write of a single row.
-        if batch.writes.count == 1, try place(of: tables.canonical(batch.writes[0])) != nil { return nil }
+        if try await isPlain(batch.writes) { return nil }
         let answer = try await service.call(
             "switchyard_outcome", ["batch": .string(batch.id)], isIdempotent: true, isForQueue: true)
         return answer == .null ? nil : try CommitResult(postgres: answer)
