@@ -81,6 +81,7 @@ import Testing
         var todos = SupabaseTableMapping(
             collection: "lists/{list_id}/todos", table: "todos", columns: ["title", "done", "due"])
         todos.updatedColumn = "updated_at"
+        todos.columnTypes = ["due": .date, "created_at": .timestamptz, "tags": .array(of: .text)]
         configuration.tables = [todos]
         let backend = try await Infrastructure(.supabase(configuration))
         await backend.shutDown()

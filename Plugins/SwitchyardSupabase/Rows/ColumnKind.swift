@@ -24,7 +24,7 @@ indirect enum ColumnKind: Sendable, Hashable {
     case unknown
 
     init(_ type: SupabaseColumnType) {
-        var name = type.rawValue.lowercased().trimmingCharacters(in: .whitespaces)
+        var name = type.rawValue.lowercased().trimmed
         if name.hasSuffix("[]") {
             self = .array(ColumnKind(SupabaseColumnType(rawValue: String(name.dropLast(2)))))
             return

@@ -32,7 +32,8 @@ import Testing
             transport: transport)
         let pace = SupabaseWatch.Pace(alone: .seconds(3600), hinted: .seconds(3600))
         let watch = SupabaseWatch(
-            service, .none, RowStore(service), ChangeHints(), reader: CallOwner(nil), pace: pace, clock: ContinuousClock())
+            service, .none, RowStore(service), ChangeHints(), reader: CallOwner(nil), pace: pace,
+            clock: ContinuousClock())
         return (watch, transport)
     }
 

@@ -43,7 +43,8 @@ struct MappedTable: Hashable, Sendable {
         self.mapping = mapping
         self.segments = segments
         json = MappedTable.description(of: mapping, segments)
-        let types = mapping.columnTypes.map { "\($0.key) \($0.value.rawValue)" }.sorted()
+        let types =
+            mapping.columnTypes.map { "\($0.key) \($0.value.rawValue)" }.sorted()
             + mapping.uuidColumns.sorted()
         fingerprint = Hex.encode(MD5.digest(of: (json.text() + types.joined(separator: ",")).utf8).prefix(4))
     }
