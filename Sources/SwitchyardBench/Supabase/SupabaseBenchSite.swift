@@ -58,7 +58,7 @@ import SwitchyardServerKit
             let postgres = try await PostgresServer(aloneWith: nil)
             defer { postgres.stop() }
             let supabase = try await LocalSupabase(postgresPort: UInt16(postgres.port))
-            try await postgres.query(DocumentSchema.sql)
+            try await postgres.query(DocumentSchema.installation(of: [.documents, .messages, .domain], anon: true))
             try await postgres.query(filling)
             try await postgres.query("ALTER ROLE anon BYPASSRLS; GRANT service_role TO anon")
             print("\(supabase.url.port!) \(supabase.anonKey) \(supabase.serviceKey) \(postgres.port)")

@@ -136,7 +136,7 @@
                       select 'checkIns/c' || n, jsonb_build_object('userID', 'u' || n % \(max(1, size.own / 100))),
                              'u' || n % \(max(1, size.own / 100)), now(), now()
                       from generate_series(1, \(size.own)) n;
-                    insert into switchyard.rules values ('checkIns', 'domain', 'domain');
+                    insert into switchyard.rules values ('checkIns', 'domain', 'domain') on conflict do nothing;
                     create function public.bench_call(call text) returns float8 language plpgsql as $$
                     declare
                       start timestamptz := clock_timestamp();
