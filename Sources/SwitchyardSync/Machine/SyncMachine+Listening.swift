@@ -162,7 +162,7 @@ extension SyncMachine {
         changes.merge(overdue) { new, _ in new }
         var draft = open.view.beginDraft()
         let change = event?.targetChanges[open.target]
-        if let change, let event { open.view.heed(change, at: event.version, in: &draft) }
+        if let change, let event { open.view.adopt(change, at: event.version, in: &draft) }
         let unfiled = draft.unfiled.filter { changes[$0] == nil }
         if !unfiled.isEmpty || draft.isNewlyDecided && query.hasLimit {
             do throws(StorageError) {

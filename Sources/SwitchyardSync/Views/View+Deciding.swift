@@ -9,7 +9,7 @@ extension View {
     private var isReversed: Bool { if case .last = evaluator.limit { true } else { false } }
 
     /// Takes what the server said about the results, before the documents that it sent with it are applied.
-    mutating func heed(_ change: TargetChange, at version: Timestamp, in draft: inout ViewDraft) {
+    mutating func adopt(_ change: TargetChange, at version: Timestamp, in draft: inout ViewDraft) {
         guard draft.word != nil || change.results != nil else { return }
         confirmed.formUnion(change.added)
         confirmed.subtract(change.removed)
