@@ -31,17 +31,8 @@ struct LocalREST: LocalSupabaseService {
             }
         }
         router.on(.get, "/rest/v1/") { request in
-            if SupabaseAccess.bearer(of: request) != nil {
-                do throws(SupabaseAccess.MissingKey) { try access.checkKey(of: request) } catch {
-                    return error.response
-                }
-            }
-            do throws(RESTFailure) {
-                let schema = request.headers["Accept-Profile"] ?? schemas[0]
-                guard schemas.contains(schema) else { throw RESTFailure(406, "PGRST106", "Invalid schema: \(schema)") }
-                return try await describe(schema, to: try access.token(of: request).role)
-            } catch {
-                return error.response
+            await admitted(request) { token throws(RESTFailure) in
+                try await describe(RESTCall.schema(of: request, exposing: schemas), to: token.role)
             }
         }
         router.on(.options, "/rest/v1/{path...}") { _ in
@@ -58,15 +49,19 @@ struct LocalREST: LocalSupabaseService {
     private func answer(
         _ request: ServerRequest, _ body: (RESTCall) async throws(RESTFailure) -> ServerResponse
     ) async -> ServerResponse {
+        await admitted(request) { token throws(RESTFailure) in
+            try await body(RESTCall(request, as: token, exposing: schemas))
+        }
+    }
+
+    private func admitted(
+        _ request: ServerRequest, _ body: (SupabaseToken) async throws(RESTFailure) -> ServerResponse
+    ) async -> ServerResponse {
         // A session's token alone does not pass the gateway.
         if SupabaseAccess.bearer(of: request) != nil {
             do throws(SupabaseAccess.MissingKey) { try access.checkKey(of: request) } catch { return error.response }
         }
-        do throws(RESTFailure) {
-            return try await body(RESTCall(request, as: try access.token(of: request), exposing: schemas))
-        } catch {
-            return error.response
-        }
+        do throws(RESTFailure) { return try await body(try access.token(of: request)) } catch { return error.response }
     }
 
     /// Runs statements as the caller. The settings after the last of them go into the response.

@@ -28,18 +28,25 @@ struct RESTCall: Sendable {
 
     var isOne: Bool { if case .one = form { true } else { false } }
 
-    init(
-        _ request: ServerRequest, as token: SupabaseToken, exposing schemas: [String]
-    ) throws(RESTFailure) {
-        self.request = request
-        self.token = token
-        let isRead = request.method == .get || request.method == .head
-        schema = request.headers[isRead ? "Accept-Profile" : "Content-Profile"] ?? schemas[0]
+    /// The schema that a request names, or else the first one.
+    static func schema(
+        of request: ServerRequest, exposing schemas: [String]
+    ) throws(RESTFailure) -> String {
+        let schema = request.headers[request.method.isRead ? "Accept-Profile" : "Content-Profile"] ?? schemas[0]
         guard schemas.contains(schema) else {
             var failure = RESTFailure(406, "PGRST106", "Invalid schema: \(schema)")
             failure.hint = .string("Only the following schemas are exposed: \(schemas.joined(separator: ", "))")
             throw failure
         }
+        return schema
+    }
+
+    init(
+        _ request: ServerRequest, as token: SupabaseToken, exposing schemas: [String]
+    ) throws(RESTFailure) {
+        self.request = request
+        self.token = token
+        schema = try RESTCall.schema(of: request, exposing: schemas)
         preferences = try RESTPreferences(request.headers.values(for: "Prefer"))
         form = try RESTCall.form(request.headers["Accept"] ?? "*/*")
         var embedded: [(path: [String], name: String, value: String)] = []
@@ -73,7 +80,7 @@ struct RESTCall: Sendable {
             }
         }
         if let limit, limit < 0 { throw .negativeLimit }
-        if isRead { try applyRange() }
+        if request.method.isRead { try applyRange() }
     }
 
     /// The requested URL as given in answers: with sorted parameters and the strictest encoding.
@@ -166,4 +173,8 @@ extension RESTFailure {
         default: return nil
         }
     }
+}
+
+extension HTTPMethod {
+    fileprivate var isRead: Bool { self == .get || self == .head }
 }
