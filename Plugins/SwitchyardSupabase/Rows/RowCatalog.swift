@@ -8,8 +8,9 @@ final class RowCatalog: Sendable {
     private struct State {
         var facts: [String: RowFacts] = [:]
         var descriptions: [DescriptionKey: Task<RowDescription, any Error>] = [:]
-        var checked: Set<MappedTable> = []
+        var shapes: [ShapeKey: RowShape] = [:]
         var largestPage = 0
+        var sinceFunctionsWereMissing: Stopwatch?
     }
 
     private struct DescriptionKey: Hashable {
@@ -18,31 +19,47 @@ final class RowCatalog: Sendable {
         let isSignedIn: Bool
     }
 
+    private struct ShapeKey: Hashable {
+        let table: MappedTable
+        let isSignedIn: Bool
+    }
+
     private let state = Mutex(State())
+    private let clock: any Clock<Duration>
+
+    init(_ clock: any Clock<Duration>) { self.clock = clock }
 
     /// The most rows that an answer has had: the service's own limit is not below it.
     var largestPage: Int { state.withLock(\.largestPage) }
     func note(page count: Int) { state.withLock { $0.largestPage = max($0.largestPage, count) } }
 
+    /// Whether the functions were missing within the last minute.
+    var lacksFunctions: Bool {
+        state.withLock { $0.sinceFunctionsWereMissing.map { $0.elapsed < .seconds(60) } ?? false }
+    }
+    func noteMissingFunctions() { state.withLock { $0.sinceFunctionsWereMissing = Stopwatch(clock) } }
+
     /// The shape of a table's rows.
     ///
     /// - Throws: `.failedPrecondition` if the mapping names a column that the table does not have.
     func shape(of table: MappedTable, _ service: PostgRESTService) async throws(StorageError) -> RowShape {
-        let facts = state.withLock { $0.facts[table.name] } ?? RowFacts()
-        let isComplete = state.withLock { $0.checked.contains(table) }
-        let key = DescriptionKey(schema: table.mapping.schema, isSignedIn: try await service.reader().userID != nil)
+        let isSignedIn = try await service.reader().userID != nil
+        let shapeKey = ShapeKey(table: table, isSignedIn: isSignedIn)
+        if let shape = state.withLock({ $0.shapes[shapeKey] }) { return shape }
+        let key = DescriptionKey(schema: table.mapping.schema, isSignedIn: isSignedIn)
         let described = try await description(key, service).tables[table.mapping.table]
-        if let described, !isComplete {
-            do throws(StorageError) { try described.check(table) } catch {
-                // It may have been mended since.
-                state.withLock { $0.descriptions[key] = nil }
-                throw error
-            }
-            state.withLock { _ = $0.checked.insert(table) }
+        do throws(StorageError) { try described?.check(table) } catch {
+            // It may have been mended since.
+            state.withLock { $0.descriptions[key] = nil }
+            throw error
         }
-        var known = facts
-        known.keys = facts.keys ?? described?.keys(of: table)
-        return RowShape(table, types: described?.types ?? [:], facts: known)
+        return state.withLock { state in
+            var facts = state.facts[table.name] ?? RowFacts()
+            facts.keys = facts.keys ?? described?.keys(of: table)
+            let shape = RowShape(table, types: described?.types ?? [:], facts: facts)
+            state.shapes[shapeKey] = shape
+            return shape
+        }
     }
 
     private func description(
@@ -79,6 +96,7 @@ final class RowCatalog: Sendable {
             }
             guard facts != state.facts[table.name] else { return false }
             state.facts[table.name] = facts
+            state.shapes = state.shapes.filter { $0.key.table != table }
             return true
         }
     }

@@ -14,16 +14,12 @@ final class RowFences: Sendable {
 
     private let clock: any Clock<Duration>
     private let fences = Mutex<[StoragePath: Fence]>([:])
-    private let missing = Mutex<Stopwatch?>(nil)
 
     init(_ clock: any Clock<Duration>) { self.clock = clock }
 
     func raise(at path: StoragePath, base: String?) {
         fences.withLock { $0[path] = Fence(base: base, since: Stopwatch(clock)) }
     }
-
-    var lacksFunctions: Bool { missing.withLock { $0.map { $0.elapsed < .seconds(60) } ?? false } }
-    func noteMissingFunctions() { missing.withLock { $0 = Stopwatch(clock) } }
 
     func fence(at path: StoragePath) -> Fence? { fences.withLock { $0[path] } }
     func remove(at path: StoragePath) { fences.withLock { $0[path] = nil } }

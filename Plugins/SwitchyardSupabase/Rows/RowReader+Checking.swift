@@ -2,15 +2,15 @@ import Switchyard
 import SwitchyardBytes
 import SwitchyardSync
 
-/// Looks at a target for changes. A small one is read; of a large one, only the keys and versions, and what differs.
+/// Checks a target for changes. A small one is read; of a large one, only the keys and versions, and what differs.
 extension RowReader {
     /// Up to this many rows are read in full.
     private static let small = 100
 
-    func look(at target: RowTargets.Target) async throws(StorageError) -> RowTargets.Found {
+    func check(_ target: RowTargets.Target) async throws(StorageError) -> RowTargets.Found {
         let found = try await results(of: target)
         let now = Set(found.results.map(\.path))
-        let left = target.told.keys.filter { !now.contains($0) }
+        let left = target.known.keys.filter { !now.contains($0) }
         guard case .query = target.watched, !left.isEmpty else { return found }
         // Whether they are still there, outside of this query.
         return try await filled(found, with: left, of: target.place.table)
@@ -20,13 +20,13 @@ extension RowReader {
         switch target.watched {
         case .document(let path): return found(try await rows(named: [path.id], in: target.place))
         case .query(let query):
-            guard !target.isNew, target.told.count > Self.small else {
+            guard !target.isNew, target.known.count > Self.small else {
                 return found(try await rows(of: query, in: target.place))
             }
             guard let digest = try await digest(of: query, in: target.place) else {
                 return found(try await rows(of: query, in: target.place))
             }
-            let changed = digest.results.filter { target.told[$0.path] != $0.version }.map(\.path)
+            let changed = digest.results.filter { target.known[$0.path] != $0.mark }.map(\.path)
             guard changed.count <= digest.results.count / 2 else {
                 return found(try await rows(of: query, in: target.place))
             }
@@ -34,7 +34,7 @@ extension RowReader {
         }
     }
 
-    /// - Returns: `nil` where the service cannot judge the query, or rows have no versions.
+    /// - Returns: `nil` where the service cannot evaluate the query, or rows have no versions.
     private func digest(of query: Query, in place: TableMappings.Place) async throws(StorageError) -> RowTargets.Found?
     {
         try await knowing(place.table) { (shape) throws(StorageError) in
@@ -65,22 +65,22 @@ extension RowReader {
             let answer = try await rows(named: paths.map(\.id), in: place)
             for row in answer.rows {
                 // Such as it is now, which may be later than in the digest.
-                guard let tag = answer.shape.tag(of: row), let (document, isSettled) = self.document(row, of: answer)
-                else { continue }
+                guard let (document, isSettled) = self.document(row, of: answer) else { continue }
                 guard isSettled else {
                     found.isSettled = false
                     continue
                 }
                 found.documents[document.path] = document
-                read[document.path] = tag.rawValue
+                read[document.path] = answer.shape.tag(of: row)?.rawValue
             }
         }
-        found.results = found.results.map { ($0.path, read[$0.path] ?? $0.version) }
+        found.results = found.results.map { ($0.path, read[$0.path] ?? $0.mark) }
         return found
     }
 
     private func found(_ answer: Answer) -> RowTargets.Found {
         var found = RowTargets.Found(version: answer.version)
+        found.hasTags = answer.shape.hasVersions
         for row in answer.rows {
             guard let (document, isSettled) = document(row, of: answer) else { continue }
             found.results.append((document.path, answer.shape.tag(of: row)?.rawValue ?? "\(document.data.hashValue)"))

@@ -15,8 +15,8 @@ struct RowReader: Sendable {
 
     /// How many keys a request names.
     private static let portion = 100
-    /// How many rows a query may look at here, if the service cannot judge it.
-    private static let judgedHere = 10_000
+    /// How many rows a query may evaluate here, if the service cannot.
+    private static let evaluatedHere = 10_000
 
     /// Rows that came, and the version of the read.
     struct Answer: Sendable {
@@ -34,7 +34,7 @@ struct RowReader: Sendable {
         guard let document = answer.shape.document(row, at: (time ?? answer.version) ?? answer.version) else {
             return nil
         }
-        // First seen by a later read whose answer was faster: the next look tells it.
+        // First seen by a later read whose answer was faster: the next check reports it.
         return (document, (document.updateTime ?? .never) <= answer.version && time != .some(nil))
     }
 
@@ -69,20 +69,20 @@ struct RowReader: Sendable {
                     limit: query.limit?.count, offset: query.offset)
                 if plan.isReversed { answer.rows.reverse() }
             } else {
-                let rows = try await pages(plan, shape.selection(), limit: Self.judgedHere + 1, offset: 0)
-                answer.rows = try judged(rows, plan, at: answer.version)
+                let rows = try await pages(plan, shape.selection(), limit: Self.evaluatedHere + 1, offset: 0)
+                answer.rows = try evaluated(rows, plan, at: answer.version)
             }
             return answer
         }
     }
 
     /// What the service could not say is done here.
-    private func judged(
+    private func evaluated(
         _ rows: [JSONObject], _ plan: TableQuery, at version: Timestamp
     ) throws(StorageError) -> [JSONObject] {
-        guard rows.count <= Self.judgedHere else {
+        guard rows.count <= Self.evaluatedHere else {
             throw .unsupported(
-                "a query with conditions that its data service cannot judge over more than \(Self.judgedHere) rows",
+                "a query with conditions that its data service cannot evaluate over more than \(Self.evaluatedHere) rows",
                 by: .supabase,
                 instead:
                     "Give “\(plan.shape.mapping.table)” a column for each field that is compared, or add a condition on one."
@@ -128,8 +128,6 @@ struct RowReader: Sendable {
     // MARK: Names
 
     /// The rows with some names, in no particular order.
-    ///
-    /// - Parameter conditions: What they have to meet as well.
     func rows(
         named names: [String], in place: TableMappings.Place
     ) async throws(StorageError) -> Answer {
@@ -169,9 +167,7 @@ struct RowReader: Sendable {
 
     // MARK: Pages
 
-    /// Pages until one shows that it is the last: the service cuts off long answers without a word.
-    ///
-    /// - Parameter more: Further conditions.
+    /// Pages until one shows that it is the last: the service cuts off long answers without saying so.
     func pages(
         _ plan: TableQuery, _ selection: String, limit: Int?, offset: Int
     ) async throws(StorageError) -> [JSONObject] {

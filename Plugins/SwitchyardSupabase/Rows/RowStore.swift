@@ -14,7 +14,7 @@ struct RowStore: Sendable {
     init(_ service: PostgRESTService) {
         // Nothing has to be installed for tables.
         self.service = service
-        catalog = RowCatalog()
+        catalog = RowCatalog(service.clock)
         sequence = RowSequence(now: service.now)
         versions = RowVersions()
         fences = RowFences(service.clock)
@@ -70,6 +70,8 @@ struct RowStore: Sendable {
             let count = try await reader().count(query, in: place)
             return aggregations.map { _ in .integer(Int64(count)) }
         }
+        var query = query
+        query.projection = aggregations.compactMap(\.field)
         return AggregateEvaluator.values(of: aggregations, over: try await results(of: query, in: place).documents)
     }
 
@@ -87,8 +89,8 @@ struct RowStore: Sendable {
     }
 
     /// Whether the functions are known to be missing. Somebody may install them meanwhile, so it does not last.
-    var lacksFunctions: Bool { fences.lacksFunctions }
-    func noteMissingFunctions() { fences.noteMissingFunctions() }
+    var lacksFunctions: Bool { catalog.lacksFunctions }
+    func noteMissingFunctions() { catalog.noteMissingFunctions() }
 
     func commit(
         _ write: DocumentWrite, in place: TableMappings.Place, for batch: OutgoingBatch?
@@ -100,15 +102,22 @@ struct RowStore: Sendable {
         let version = document?.updateTime ?? answer.version
         if document == nil, write.operation != .verify { versions.forget(write.path, writtenAt: answer.version) }
         var result = CommitResult(commitTime: version, updateTimes: [version])
-        switch write.operation {
-        case .verify: break
-        case .delete: result.outcomes = [.returned(.missing(write.path), tag: nil)]
-        case .set, .patch:
-            // Such as it is in the table: a trigger may have changed what was sent.
-            result.outcomes = [
-                document.map { .returned($0, tag: written.row.flatMap { shape.tag(of: $0) }) } ?? .unknown
-            ]
-        }
+        if write.operation == .verify { return result }
+        // Such as it is in the table: a trigger may have changed what was sent, or somebody made a deleted row anew.
+        let returned = document.map { WriteOutcome.returned($0, tag: written.row.flatMap { shape.tag(of: $0) }) }
+        result.outcomes = [
+            returned ?? (write.operation == .delete ? .returned(.missing(write.path), tag: nil) : .unknown)
+        ]
         return result
+    }
+}
+
+extension Aggregation {
+    /// The field whose values it needs.
+    fileprivate var field: FieldPath? {
+        switch self {
+        case .count: nil
+        case .sum(let field), .average(let field): field
+        }
     }
 }

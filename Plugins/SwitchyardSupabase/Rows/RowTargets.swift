@@ -2,7 +2,7 @@ import Switchyard
 import SwitchyardBytes
 import SwitchyardSync
 
-/// The targets of a stream that are in tables, and what has been told of them. Pure: takes requests and answers, returns events.
+/// The targets of a stream that are in tables, and what has been reported of them. Pure: takes requests and answers, returns events.
 struct RowTargets {
     struct Target: Sendable {
         let id: Int
@@ -11,22 +11,25 @@ struct RowTargets {
         /// Distinguishes this target from an earlier one with the same ID.
         let generation: Int
         var isNew = true
-        /// The results that have been told, and their versions.
-        fileprivate(set) var told: [StoragePath: String] = [:]
-        /// The results in order, as told last.
+        /// The reported results, and their marks.
+        fileprivate(set) var known: [StoragePath: String] = [:]
+        /// The reported results in order.
         fileprivate var order: [StoragePath] = []
-        /// When this client's last write to the table was answered, if no later results have been told.
+        /// When this client's last write was acknowledged, if no later results have been reported.
         fileprivate var owed: Timestamp?
     }
 
-    /// What a look at a target has found.
+    /// What a check of a target has found.
     struct Found: Sendable {
         let version: Timestamp
-        /// The results in the service's order, and their tags.
-        var results: [(path: StoragePath, version: String)] = []
+        /// The results in the service's order, each with a mark that differs when the row does: its tag, or something of its
+        /// contents where rows have no versions.
+        var results: [(path: StoragePath, mark: String)] = []
+        /// Whether the marks are tags.
+        var hasTags = true
         /// What has been read, also of rows that are no results any more.
         var documents: [StoragePath: DocumentSnapshot] = [:]
-        /// Whether another look is needed: a row may be older than what this client has written.
+        /// Whether another check is needed: a row may be older than what this client has written.
         var isSettled = true
     }
 
@@ -38,7 +41,7 @@ struct RowTargets {
 
     var topics: Set<HintTopic> { Set(targets.values.map(\.place.table.topic)) }
 
-    /// - Returns: The answer: each request has one, also one that is withdrawn before the first look.
+    /// - Returns: The answer: each request has one, also one that is withdrawn before the first check.
     mutating func add(_ request: TargetRequest, in place: TableMappings.Place) -> [WatchEvent] {
         generations += 1
         targets[request.id] = Target(id: request.id, place: place, watched: request.target, generation: generations)
@@ -47,33 +50,33 @@ struct RowTargets {
 
     mutating func remove(_ id: Int) { targets[id] = nil }
 
-    /// Makes the next look tell these documents again, and the results: an answer on its way may be older than this client's own
-    /// write, which is shown as it was sent until later results say otherwise.
+    /// Makes the next check report these documents again, and the results: an answer on its way may be older than this client's own
+    /// write, which is shown as it was sent until later results replace it.
     mutating func forget(_ paths: Set<StoragePath>, writtenBy version: Timestamp) {
         for id in targets.keys {
-            for path in paths where targets[id]?.told[path] != nil { targets[id]?.told[path] = "" }
+            for path in paths where targets[id]?.known[path] != nil { targets[id]?.known[path] = "" }
             targets[id]?.owed = version
         }
     }
 
-    /// The events of a look; none if the target has been replaced or is as it was.
+    /// The events of a check; none if the target has been replaced or is as it was.
     mutating func take(_ found: Found, for asked: Target) -> [WatchEvent] {
         guard var target = targets[asked.id], target.generation == asked.generation else { return [] }
         let id = target.id
         var events: [WatchEvent] = target.isNew ? [.reset([id])] : []
-        var told: [StoragePath: String] = [:]
-        for (path, version) in found.results {
-            told[path] = version
-            guard target.told[path] != version else { continue }
-            // What has not been read is read at the next look.
+        var marks: [StoragePath: String] = [:]
+        for (path, mark) in found.results {
+            marks[path] = mark
+            guard target.known[path] != mark else { continue }
+            // What has not been read is read at the next check.
             guard let document = found.documents[path] else {
-                told[path] = target.told[path]
+                marks[path] = target.known[path]
                 continue
             }
             events.append(
-                .changed(document, targets: [id], tag: version.isEmpty ? nil : DocumentTag(rawValue: version)))
+                .changed(document, targets: [id], tag: found.hasTags ? DocumentTag(rawValue: mark) : nil))
         }
-        for path in target.told.keys.sorted() where told[path] == nil {
+        for path in target.known.keys.sorted() where marks[path] == nil {
             if case .document = target.watched { continue }
             if let document = found.documents[path] {
                 events.append(.changed(document, targets: [], removedFrom: [id]))
@@ -82,8 +85,8 @@ struct RowTargets {
             }
         }
         if case .query = target.watched {
-            let order = found.results.map(\.path).filter { told[$0] != nil }
-            // Also when a document has changed: what was acknowledged stays in its place until the results are told.
+            let order = found.results.map(\.path).filter { marks[$0] != nil }
+            // Also when a document has changed: what was acknowledged stays in its place until the results are reported.
             let isOwed = target.owed.map { $0 < found.version } ?? false
             if target.isNew || order != target.order || !events.isEmpty || isOwed {
                 events.append(.results(target: id, order))
@@ -91,12 +94,12 @@ struct RowTargets {
             if isOwed { target.owed = nil }
             target.order = order
         }
-        if case .document(let path) = target.watched, told[path] == nil, target.isNew || target.told[path] != nil {
+        if case .document(let path) = target.watched, marks[path] == nil, target.isNew || target.known[path] != nil {
             events.append(.deleted(path, version: found.version, removedFrom: [id]))
         }
         if target.isNew { events.append(.current([id], token: Array("rows|\(reader)".utf8))) }
         target.isNew = false
-        target.told = told
+        target.known = marks
         targets[id] = target
         return events
     }

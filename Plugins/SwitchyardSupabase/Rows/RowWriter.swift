@@ -1,7 +1,6 @@
 import Switchyard
 import SwitchyardBytes
 import SwitchyardSync
-import SwitchyardWire
 
 /// Writes rows over the data service, one request for each wherever that will do.
 ///
@@ -17,9 +16,8 @@ struct RowWriter: Sendable {
 
     /// What a write has left behind.
     struct Written: Sendable {
-        /// The row that came back; `nil` if the caller may not see it.
+        /// The row that came back; `nil` if there is none, or if the caller may not see it.
         var row: JSONObject?
-        var isDeleted = false
     }
 
     /// Carries out one write.
@@ -44,7 +42,7 @@ struct RowWriter: Sendable {
     }
 
     /// The version that the row had when the batch was first sent.
-    private func base(_ shape: RowShape) -> String? {
+    func base(_ shape: RowShape) -> String? {
         (batch?.bases.first ?? nil).flatMap { shape.version(in: $0) }
     }
 
@@ -143,221 +141,5 @@ struct RowWriter: Sendable {
         throw StorageError(
             .aborted, "The row “\(row.path)” was changed by others each time before this write came to it. Try again.",
             isRetryable: false, isRefusal: true)
-    }
-
-    // MARK: Requests
-
-    private func create(_ row: RowAddress, _ change: RowChange, _ shape: RowShape) async throws(StorageError) -> Written
-    {
-        do throws(StorageError) { return try await insert(row, change, shape) } catch {
-            guard error.isAboutKey(of: shape) else { throw error }
-            // A row with these very values is what an attempt has left whose answer was lost.
-            if batch?.mayHaveBeenSent == true, let there = try await read(row, shape), change.isIn(there) {
-                return Written(row: there)
-            }
-            throw .existingRow(row)
-        }
-    }
-
-    private func update(
-        _ row: RowAddress, _ change: RowChange, _ shape: RowShape, at version: String?
-    ) async throws(StorageError) -> Written {
-        if let written = try await patch(row, change, shape, at: version) { return Written(row: written) }
-        guard let there = try await read(row, shape) else {
-            throw version == nil ? .missingRow(row) : .changedRow(row.path)
-        }
-        if let version, shape.version(of: there) != version {
-            if batch?.mayHaveBeenSent == true, change.isIn(there) { return Written(row: there) }
-            throw .changedRow(row.path)
-        }
-        throw .lockedRow(row)
-    }
-
-    private func upsert(_ row: RowAddress, _ change: RowChange, _ shape: RowShape) async throws(StorageError) -> Written
-    {
-        let columns = row.columns.map(\.name) + change.columns(shape)
-        let answer = try await send(
-            .post, shape,
-            [
-                ("on_conflict", shape.keys.map(ColumnName.text).joined(separator: ",")),
-                ("columns", columns.map(ColumnName.text).joined(separator: ",")), ("select", shape.selection()),
-            ],
-            "return=representation,resolution=merge-duplicates,missing=default", row.object(with: change))
-        return Written(row: answer.first)
-    }
-
-    private func insert(_ row: RowAddress, _ change: RowChange, _ shape: RowShape) async throws(StorageError) -> Written
-    {
-        let object = row.object(with: change)
-        do throws(StorageError) {
-            return Written(
-                row: try await send(.post, shape, [("select", shape.selection())], "return=representation", object)
-                    .first)
-        } catch {
-            guard error.isAboutRights else { throw error }
-            // Adding may be allowed where reading is not.
-            _ = try await send(.post, shape, [], "return=minimal", object)
-            return Written()
-        }
-    }
-
-    /// - Returns: `nil` if no row was changed.
-    private func patch(
-        _ row: RowAddress, _ change: RowChange, _ shape: RowShape, at version: String?
-    ) async throws(StorageError) -> JSONObject? {
-        var conditions = row.conditions
-        if let version { conditions.append(.test(RowShape.version, "eq", .value(version))) }
-        var parameters = RowCondition.parameters(conditions) + [("select", shape.selection())]
-        var preference = "return=representation"
-        guard !change.values.isEmpty || change.isWhole else {
-            // Nothing to set: whether it is there is all that can be told.
-            return try await read(row, shape)
-        }
-        if change.isWhole {
-            parameters.append(("columns", change.columns(shape).map(ColumnName.text).joined(separator: ",")))
-            preference += ",missing=default"
-        }
-        return try await send(.patch, shape, parameters, preference, change.values).first
-    }
-
-    private func delete(_ write: DocumentWrite, _ row: RowAddress, _ shape: RowShape) async throws(StorageError)
-        -> Written
-    {
-        var conditions = row.conditions
-        switch write.precondition {
-        case .updateTime(let time):
-            conditions.append(.test(RowShape.version, "eq", .value(try version(time, row, shape))))
-        case .none, .exists:
-            // A row that was made anew since is another one.
-            if batch?.mayHaveBeenSent == true, let base = base(shape) {
-                conditions.append(.test(RowShape.version, "eq", .value(base)))
-            }
-        }
-        let deleted = try await send(
-            .delete, shape, RowCondition.parameters(conditions) + [("select", shape.selection())],
-            "return=representation", nil)
-        guard deleted.isEmpty else { return Written(row: nil, isDeleted: true) }
-        let there = try await read(row, shape)
-        switch (write.precondition, there) {
-        case (.exists(true), nil): throw .missingRow(row)
-        case (.updateTime, nil): throw .changedRow(row.path)
-        case (_, nil): return Written(row: nil, isDeleted: true)
-        case (.updateTime(let time), let there?) where shape.version(of: there) != (try version(time, row, shape)):
-            throw .changedRow(row.path)
-        case (_, let there?):
-            if batch?.mayHaveBeenSent == true, let base = base(shape), shape.version(of: there) != base {
-                return Written(row: there)
-            }
-            throw .lockedRow(row)
-        }
-    }
-
-    private func verify(_ write: DocumentWrite, _ row: RowAddress, _ shape: RowShape) async throws(StorageError)
-        -> Written
-    {
-        let there = try await read(row, shape)
-        switch write.precondition {
-        case .none: break
-        case .exists(let exists):
-            guard exists == (there != nil) else { throw exists ? .missingRow(row) : .existingRow(row) }
-        case .updateTime(let time):
-            guard let there, shape.version(of: there) == (try version(time, row, shape)) else {
-                throw .changedRow(row.path)
-            }
-        }
-        return Written(row: there)
-    }
-
-    private func read(_ row: RowAddress, _ shape: RowShape) async throws(StorageError) -> JSONObject? {
-        let request = reader.request(
-            .get, shape, RowCondition.parameters(row.conditions) + [("select", shape.selection())])
-        return try await reader.rows(in: reader.service.send(request, for: batch, as: reader.reader), of: shape).first
-    }
-
-    private func send(
-        _ method: HTTPMethod, _ shape: RowShape, _ parameters: [(name: String, value: String)], _ preference: String,
-        _ object: JSONObject?
-    ) async throws(StorageError) -> [JSONObject] {
-        var request = reader.request(
-            method, shape, parameters, body: object.map { JSON.object($0).bytes() } ?? [])
-        request.headers["Prefer"] = preference
-        do throws(StorageError) {
-            let response = try await reader.service.send(request, for: batch, as: reader.reader)
-            return response.body.isEmpty ? [] : try reader.rows(in: response, of: shape)
-        } catch {
-            if error.mayHaveBeenCarriedOut, let batch {
-                for write in batch.writes { fences.raise(at: write.path, base: base(shape)) }
-            }
-            throw error.ofTable
-        }
-    }
-
-    /// The version that a row had at a time.
-    private func version(_ time: Timestamp, _ row: RowAddress, _ shape: RowShape) throws(StorageError) -> String {
-        guard shape.hasVersions else {
-            throw StorageError.unsupported(
-                "preconditions on versions where rows have none, as in the view “\(shape.mapping.table)”",
-                by: .supabase,
-                instead: "Write without one, or write to the table."
-            ).asRefusal()
-        }
-        guard let version = reader.versions.version(of: row.path, at: time) else { throw .changedRow(row.path) }
-        return version
-    }
-}
-
-extension StorageError {
-    fileprivate static func missingRow(_ row: RowAddress) -> StorageError {
-        StorageError(
-            .notFound, "The row “\(row.path)” does not exist, or may not be read.", isRetryable: false, isRefusal: true)
-    }
-    fileprivate static func existingRow(_ row: RowAddress) -> StorageError {
-        StorageError(.alreadyExists, "The row “\(row.path)” exists.", isRetryable: false, isRefusal: true)
-    }
-    static func changedRow(_ path: StoragePath) -> StorageError {
-        StorageError(
-            .failedPrecondition,
-            "The row “\(path)” is not, or can no longer be shown to be, what it was when it was read.",
-            isRetryable: false, isRefusal: true)
-    }
-    fileprivate static func lockedRow(_ row: RowAddress) -> StorageError {
-        StorageError(
-            .unauthorized,
-            "The row “\(row.path)” may be read but not changed: a policy of its table does not allow it, or a trigger prevents it.",
-            isRetryable: false, isRefusal: true)
-    }
-
-    private var failure: PostgRESTFailure? { underlying as? PostgRESTFailure }
-
-    /// Whether the request may have taken effect, or may still do so.
-    fileprivate var mayHaveBeenCarriedOut: Bool {
-        if let error = underlying as? TransportError { return error.mayHaveBeenSent }
-        return failure.map { $0.code == nil && $0.status >= 500 } ?? false
-    }
-
-    fileprivate var isAboutRights: Bool { failure?.code == "42501" }
-
-    /// Whether the row's own key is taken, and not some other unique value.
-    fileprivate func isAboutKey(of shape: RowShape) -> Bool {
-        guard let failure, failure.code == "23505" else { return false }
-        guard let details = failure.details, let start = details.firstIndex(of: "("),
-            let end = details.firstIndex(of: ")")
-        else { return true }
-        let columns = details[details.index(after: start)..<end].split(separator: ",").map {
-            $0.drop { $0 == " " }.filter { $0 != "\"" }
-        }
-        return Set(columns).isSubset(of: Set(shape.table.parentColumns + [shape.mapping.idColumn]))
-    }
-
-    /// Mistakes of the set-up are no refusals: what is queued waits until they are mended.
-    fileprivate var ofTable: StorageError {
-        guard let failure, let code = failure.code else { return self }
-        switch code {
-        case "PGRST204", "PGRST205", "PGRST106", "PGRST125", "42P01", "42703", "3F000": return asRefusal(false)
-        case "42501" where failure.message.includes("permission denied"): return asRefusal(false)
-        case "23505":
-            return StorageError(.failedPrecondition, message, isRetryable: false, underlying: failure, isRefusal: true)
-        default: return self
-        }
     }
 }

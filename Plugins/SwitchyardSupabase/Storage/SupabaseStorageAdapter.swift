@@ -24,7 +24,7 @@ public final class SupabaseStorageAdapter: StorageLayer {
         let mappings = try TableMappings(configuration.tables, usesDocuments: configuration.usesDocumentTable)
         let service = PostgRESTService(
             project: surroundings.project, tokens: surroundings.tokens, transport: surroundings.transport,
-            clock: context.clock, gate: SchemaGate(needed: mappings.isEmpty ? 1 : 3), now: context.now)
+            clock: context.clock, gate: SchemaGate(needed: 1), now: context.now)
         let share = configuration.realtime.mode == .off ? nil : surroundings.session.realtime(for: .documents)
         let documents = try await SyncedStorageClient(
             driver: SupabaseDriver(

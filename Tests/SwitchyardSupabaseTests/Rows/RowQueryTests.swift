@@ -71,7 +71,7 @@ struct RowQueryTests {
         }
     }
 
-    @Test func `Rows beyond the service's limit are found, counted and cut off where the query says`() async throws {
+    @Test func `Counts and limits, from the front and from the end, are the query's`() async throws {
         try await withRows { rows, place in
             for number in 0..<60 {
                 let path = StoragePath(unchecked: "things/n\(number + 100)")

@@ -44,7 +44,7 @@ import Testing
     }
 
     /// A client that waits for an answer that never comes takes no notice of what comes instead.
-    @Test func `Each request is answered at once, also one that is withdrawn before the first look`() throws {
+    @Test func `Each request is answered at once, also one that is withdrawn before the first check`() throws {
         var rows = RowTargets(reader: "ann")
         var documents = WatchedChanges(reader: "ann")
         for _ in 0..<2 {
@@ -55,18 +55,18 @@ import Testing
         }
     }
 
-    @Test func `Only what differs is told, in the service's order`() throws {
+    @Test func `Only what differs is reported, in the service's order`() throws {
         var rows = RowTargets(reader: "ann")
         _ = rows.add(Self.request, in: try place())
-        func look(_ found: RowTargets.Found) -> [String] { words(rows.take(found, for: rows.targets[2]!)) }
-        #expect(look(found([("b", "1"), ("a", "2")])) == ["reset", "b 1", "a 2", "b,a", "current"])
-        #expect(look(found([("b", "1"), ("a", "2")])) == [])
-        #expect(look(found([("a", "2"), ("b", "1")])) == ["a,b"])
-        #expect(look(found([("a", "3"), ("b", "1")])) == ["a 3", "a,b"])
-        #expect(look(found([("b", "1")])) == ["a gone", "b"])
+        func check(_ found: RowTargets.Found) -> [String] { words(rows.take(found, for: rows.targets[2]!)) }
+        #expect(check(found([("b", "1"), ("a", "2")])) == ["reset", "b 1", "a 2", "b,a", "current"])
+        #expect(check(found([("b", "1"), ("a", "2")])) == [])
+        #expect(check(found([("a", "2"), ("b", "1")])) == ["a,b"])
+        #expect(check(found([("a", "3"), ("b", "1")])) == ["a 3", "a,b"])
+        #expect(check(found([("b", "1")])) == ["a gone", "b"])
     }
 
-    @Test func `A row that has left the query but is there is told as such`() throws {
+    @Test func `A row that has left the query but is there is reported as such`() throws {
         var rows = RowTargets(reader: "ann")
         _ = rows.add(Self.request, in: try place())
         _ = rows.take(found([("a", "1"), ("b", "2")]), for: rows.targets[2]!)
@@ -75,7 +75,7 @@ import Testing
         #expect(words(rows.take(left, for: rows.targets[2]!)) == ["a no tag left", "b"])
     }
 
-    @Test func `After a write of one's own the results are told again, by a look that began later`() throws {
+    @Test func `After a write of one's own the results are reported again, by a check that began later`() throws {
         var rows = RowTargets(reader: "ann")
         _ = rows.add(Self.request, in: try place())
         _ = rows.take(found([("a", "1")]), for: rows.targets[2]!)
@@ -87,7 +87,7 @@ import Testing
         #expect(words(rows.take(found([("a", "1")], at: 35), for: rows.targets[2]!)) == ["a 1", "a"])
     }
 
-    @Test func `What was not read is told by the next look, and a look at a target that was replaced is nothing`()
+    @Test func `What was not read is reported by the next check, and a check of a target that was replaced is nothing`()
         throws
     {
         var rows = RowTargets(reader: "ann")

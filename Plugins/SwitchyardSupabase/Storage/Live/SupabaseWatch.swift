@@ -207,7 +207,7 @@ final class SupabaseWatch: WatchConnection {
                     }
                 }
             }
-            for target in question.rows where try await look(at: target, rows) { hasChanged = true }
+            for target in question.rows where try await check(target, rows) { hasChanged = true }
             if hasChanged, isComplete, question.need == .timed { doubt(question.heard) }
             return true
         } catch {
@@ -217,9 +217,9 @@ final class SupabaseWatch: WatchConnection {
     }
 
     /// - Returns: Whether the target has changed.
-    private func look(at target: RowTargets.Target, _ rows: RowReader) async throws(StorageError) -> Bool {
+    private func check(_ target: RowTargets.Target, _ rows: RowReader) async throws(StorageError) -> Bool {
         let found: RowTargets.Found
-        do throws(StorageError) { found = try await rows.look(at: target) } catch {
+        do throws(StorageError) { found = try await rows.check(target) } catch {
             // A mistake in the query, or a right that is lacking, ends this target only.
             guard !error.isRetryable, error.code != .unauthenticated, error.code != .cancelled else { throw error }
             state.withLock { state in

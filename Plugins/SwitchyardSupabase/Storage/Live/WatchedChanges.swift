@@ -61,7 +61,7 @@ struct WatchedChanges {
             let token = serverToken(of: watched.resumeToken)
             targets[watched.id] = Target(
                 watched: watched, generation: generations, token: token, wantsCount: token != nil)
-            // At once: each request is answered, also one that is withdrawn before the first look.
+            // At once: each request is answered, also one that is withdrawn before the first check.
             return [.added([watched.id])]
         case .remove(let id):
             targets[id] = nil
