@@ -87,6 +87,21 @@ import Testing
         await backend.shutDown()
     }
 
+    @Test func `A table of one's own may have references and counted keys, and says how it is watched`() async throws {
+        var tasks = SupabaseTableMapping(collection: "tasks", table: "tasks", columns: ["title", "assignee"])
+        tasks.references = ["assignee": "people"]
+        tasks.generatesIDs = true
+        tasks.witnessColumn = "token"
+        let configuration = SupabaseConfiguration(url: "https://demo.supabase.co", key: "key", tables: [tasks])
+        let backend = try await Infrastructure(.supabase(configuration))
+        let storage = backend.storage
+        let supabase = storage.unwrapped(as: SupabaseStorageAdapter.self)
+        let updates = supabase?.updates(of: "todos")  // .live, or .polled(every:)
+        #expect(updates == .polled(every: .seconds(1)))
+        #expect(storage.newDocument(in: "tasks").id.hasPrefix("new-"))
+        await backend.shutDown()
+    }
+
     @Test func `UUIDs of a table are names and values`() async throws {
         var lists = SupabaseTableMapping(collection: "lists", table: "lists", columns: ["title", "owner"])
         lists.uuidColumns = ["id", "owner"]

@@ -20,6 +20,8 @@ indirect enum ColumnKind: Sendable, Hashable {
     /// `jsonb` compares; `json` does not.
     case json(isBinary: Bool)
     case array(ColumnKind)
+    /// A foreign key, which refers to a document of a collection.
+    case reference(CollectionPath, key: ColumnKind)
     /// Not declared, and not told by the service: what the JSON of an answer says.
     case unknown
 
@@ -67,6 +69,7 @@ indirect enum ColumnKind: Sendable, Hashable {
         case .bytes: "bytea"
         case .json(let isBinary): isBinary ? "jsonb" : "json"
         case .array(let element): "\(element.name)[]"
+        case .reference(let collection, let key): "\(key.name), which refers to “\(collection)”"
         case .unknown: "a type that is not known"
         }
     }
@@ -75,6 +78,7 @@ indirect enum ColumnKind: Sendable, Hashable {
     var isOrdered: Bool {
         switch self {
         case .json, .array, .unknown: false
+        case .reference(_, let key): if case .integer = key { false } else { key.isOrdered }
         default: true
         }
     }
@@ -106,6 +110,9 @@ indirect enum ColumnKind: Sendable, Hashable {
             // A name that looks like a number is one in no column of text.
             return .string(json.string ?? json.text())
         case .bool, .integer: return DocumentValue(postgres: json)
+        case .reference(let collection, _):
+            let path = json.name.flatMap { try? StoragePath(validating: "\(collection)/\($0)") }
+            return path?.collection == collection ? path?.documentValue : DocumentValue(postgres: json)
         }
     }
 
@@ -140,6 +147,9 @@ indirect enum ColumnKind: Sendable, Hashable {
         case (.bytes, .bytes(let data)): .string("\\x" + Hex.encode(Array(data)))
         case (.array(let element), .array(let values)):
             ColumnKind.all(values.map { element.json($0) }).map { .array($0) }
+        case (.reference(let collection, let key), .reference(let reference)):
+            reference.path.collection == collection && reference.origin == nil
+                ? key.json(named: reference.path.id) : nil
         case (.unknown, _): ColumnKind.plain(value)
         default: nil
         }
@@ -197,6 +207,7 @@ indirect enum ColumnKind: Sendable, Hashable {
         case .time: .timestamp(.never)
         case .bytes: .bytes(Data())
         case .array: .array([])
+        case .reference(let collection, _): collection.document("a").documentValue
         case .json, .unknown: nil
         }
     }

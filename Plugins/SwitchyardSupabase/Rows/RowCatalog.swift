@@ -62,6 +62,14 @@ final class RowCatalog: Sendable {
         }
     }
 
+    /// The shape, if it has been asked for before.
+    func knownShape(of table: MappedTable) -> RowShape? {
+        state.withLock { state in
+            state.shapes[ShapeKey(table: table, isSignedIn: true)]
+                ?? state.shapes[ShapeKey(table: table, isSignedIn: false)]
+        }
+    }
+
     private func description(
         _ key: DescriptionKey, _ service: PostgRESTService
     ) async throws(StorageError) -> RowDescription {

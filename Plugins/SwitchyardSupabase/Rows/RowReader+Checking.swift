@@ -6,6 +6,8 @@ import SwitchyardSync
 extension RowReader {
     /// Up to this many rows are read in full.
     private static let small = 100
+    /// After so many checks by keys and versions, the rows are read.
+    private static let maximumDigests = 20
 
     func check(_ target: RowTargets.Target) async throws(StorageError) -> RowTargets.Found {
         let found = try await results(of: target)
@@ -20,7 +22,7 @@ extension RowReader {
         switch target.watched {
         case .document(let path): return found(try await rows(named: [path.id], in: target.place))
         case .query(let query):
-            guard !target.isNew, target.known.count > Self.small else {
+            guard target.known.count > Self.small, target.digests < Self.maximumDigests else {
                 return found(try await rows(of: query, in: target.place))
             }
             guard let digest = try await digest(of: query, in: target.place) else {
@@ -41,6 +43,7 @@ extension RowReader {
             let plan = TableQuery(query, in: place, shape)
             guard plan.isWhole, shape.hasVersions else { return nil }
             var found = RowTargets.Found(version: sequence.next())
+            found.isDigest = true
             // Pages need the columns that they are sorted by.
             let columns = shape.digestColumns + plan.orders.map(\.column).filter { !shape.digestColumns.contains($0) }
             let rows = try await pages(

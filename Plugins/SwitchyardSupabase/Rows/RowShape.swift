@@ -30,6 +30,10 @@ struct RowShape: Sendable {
         }
         if let updated = mapping.updatedColumn, kinds[updated] == nil { kinds[updated] = .time(hasZone: true) }
         if let created = mapping.createdColumn, kinds[created] == nil { kinds[created] = .time(hasZone: true) }
+        for (field, collection) in mapping.references {
+            guard let column = mapping.fields[field] else { continue }
+            kinds[column] = .reference(CollectionPath(unchecked: collection), key: kinds[column] ?? .unknown)
+        }
         self.kinds = kinds
         hasVersions = facts.hasVersions
         computed = facts.computed
@@ -103,15 +107,9 @@ struct RowShape: Sendable {
 
     func version(of row: JSONObject) -> String? { row[RowShape.version]?.name }
 
-    /// The version as it is kept on the device: under another mapping, the same row is another document.
     func tag(of row: JSONObject) -> DocumentTag? { version(of: row).map { tag($0) } }
-    func tag(_ version: String) -> DocumentTag { DocumentTag(rawValue: "\(table.fingerprint).\(version)") }
-
-    /// The version in a tag; `nil` for one of another mapping.
-    func version(in tag: DocumentTag) -> String? {
-        tag.rawValue.hasPrefix("\(table.fingerprint).")
-            ? String(tag.rawValue.dropFirst(table.fingerprint.count + 1)) : nil
-    }
+    func tag(_ version: String) -> DocumentTag { table.tag(version) }
+    func version(in tag: DocumentTag) -> String? { table.version(in: tag) }
 
     // MARK: Writing
 
@@ -173,7 +171,7 @@ extension ColumnKind {
 
 extension JSON {
     /// A key's value as a document's name.
-    fileprivate var name: String? {
+    var name: String? {
         switch self {
         case .string(let text): text
         case .integer(let number): String(number)

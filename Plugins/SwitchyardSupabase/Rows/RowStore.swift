@@ -42,6 +42,12 @@ struct RowStore: Sendable {
     /// The version that the database gave a row when it was given a time; `nil` if it has changed since, or is not known.
     func version(of path: StoragePath, at time: Timestamp) -> String? { versions.version(of: path, at: time) }
 
+    /// The tags of rows that this process has read. What was kept from an earlier one is read again, since a change of the
+    /// table's columns leaves versions as they were.
+    func current(_ tags: [StoragePath: DocumentTag], of table: MappedTable) -> [StoragePath: DocumentTag] {
+        tags.filter { path, tag in table.version(in: tag).map { versions.knows($0, of: path) } ?? false }
+    }
+
     // MARK: Reading
 
     func documents(_ paths: [TableMappings.Place: [StoragePath]]) async throws(StorageError) -> FetchedDocuments {
@@ -81,10 +87,32 @@ struct RowStore: Sendable {
 
     // MARK: Writing
 
-    /// Whether what a write sets follows from what the row has, so that it must not take effect twice.
-    func dependsOnRow(_ write: DocumentWrite, in place: TableMappings.Place) async throws(StorageError) -> Bool {
-        try await reader().knowing(place.table) { (shape) throws(StorageError) in
-            try RowChange(write, shape).dependsOnRow
+    /// Refuses what the table's columns cannot hold, as far as they are known by now.
+    ///
+    /// - Parameter isNamed: Whether the row has a key already.
+    func check(_ write: DocumentWrite, in place: TableMappings.Place, isNamed: Bool = true) throws(StorageError) {
+        let shape = catalog.knownShape(of: place.table) ?? RowShape(place.table)
+        if isNamed { _ = try RowAddress(write.path, place, shape) }
+        _ = try RowChange(write, shape)
+    }
+
+    /// How writes can be carried out.
+    enum Manner {
+        /// In one request to a table.
+        case plain
+        /// In one, which might count twice after a lost answer, or be carried out in part.
+        case cautious
+        /// By the functions only.
+        case functions
+    }
+
+    func manner(
+        of writes: [DocumentWrite], in places: [TableMappings.Place]
+    ) async throws(StorageError) -> Manner {
+        try await reader().knowing(places[0].table) { (shape) throws(StorageError) in
+            if writes.count == 1 { return try RowChange(writes[0], shape).dependsOnRow ? .cautious : .plain }
+            guard let group = try RowGroup(writes, in: places, shape) else { return .functions }
+            return group.kind == .deletions ? .cautious : .plain
         }
     }
 
@@ -95,19 +123,81 @@ struct RowStore: Sendable {
     func commit(
         _ write: DocumentWrite, in place: TableMappings.Place, for batch: OutgoingBatch?
     ) async throws(StorageError) -> CommitResult {
-        let reader = RowReader(service: service, catalog: catalog, sequence: sequence, versions: versions)
-        let (shape, written) = try await RowWriter(reader: reader, fences: fences, batch: batch).write(write, place)
+        let (shape, written) = try await writer(for: batch).write(write, place)
+        return result(of: [write], [written.row], shape)
+    }
+
+    /// Adds a row under a key that the database makes.
+    func add(
+        _ write: DocumentWrite, in place: TableMappings.Place, for batch: OutgoingBatch
+    ) async throws(StorageError) -> (document: StoragePath, result: CommitResult) {
+        let (path, shape, row) = try await writer(for: batch).add(write, place)
+        let named = DocumentWrite(path: path, operation: write.operation, transforms: write.transforms)
+        return (path, result(of: [named], [row], shape))
+    }
+
+    /// Carries out as many of the first batches as one request can: all of them, or none.
+    ///
+    /// - Parameter places: For each batch, the tables of its writes.
+    /// - Returns: A result for each batch that took effect; `nil` if the first one needs requests of its own.
+    func commit(
+        _ batches: [OutgoingBatch], in places: [[TableMappings.Place]]
+    ) async throws(StorageError) -> [CommitResult]? {
+        guard let table = places.first?.first?.table else { return nil }
+        return try await reader().knowing(table) { (shape) throws(StorageError) in
+            guard
+                var group = try RowGroup(batches[0].writes, batches[0].bases, in: places[0], shape),
+                batches.count > 1 || group.entries.count > 1
+            else { return nil }
+            var count = 1
+            while count < batches.count, !group.isLarge {
+                let batch = batches[count]
+                // A write that cannot be sent is refused as part of its own batch, and one behind a fence waits alone.
+                guard let next = try? RowGroup(batch.writes, batch.bases, in: places[count], shape),
+                    !batch.writes.contains(where: { fences.fence(at: $0.path) != nil }), group.add(next)
+                else { break }
+                count += 1
+            }
+            guard group.entries.count > 1 else { return nil }
+            let joined = OutgoingBatch(
+                id: batches[0].id, writes: group.entries.map(\.write), mayHaveBeenSent: batches[0].mayHaveBeenSent,
+                userID: batches[0].userID, bases: group.entries.map { $0.base.map { shape.tag($0) } })
+            var rows = try await writer(for: joined).write(group, shape)[...]
+            return batches.prefix(count).map { batch in
+                defer { rows = rows.dropFirst(batch.writes.count) }
+                return result(of: batch.writes, Array(rows.prefix(batch.writes.count)), shape)
+            }
+        }
+    }
+
+    private func writer(for batch: OutgoingBatch?) -> RowWriter {
+        RowWriter(
+            reader: RowReader(service: service, catalog: catalog, sequence: sequence, versions: versions),
+            fences: fences, batch: batch)
+    }
+
+    /// The result of writes that took effect together.
+    ///
+    /// - Parameter rows: For each write, the row that came back.
+    private func result(of writes: [DocumentWrite], _ rows: [JSONObject?], _ shape: RowShape) -> CommitResult {
         let answer = RowReader.Answer(shape: shape, version: sequence.next())
-        let document = written.row.flatMap { reader.document($0, of: answer)?.document }
-        let version = document?.updateTime ?? answer.version
-        if document == nil, write.operation != .verify { versions.forget(write.path, writtenAt: answer.version) }
-        var result = CommitResult(commitTime: version, updateTimes: [version])
-        if write.operation == .verify { return result }
-        // Such as it is in the table: a trigger may have changed what was sent, or somebody made a deleted row anew.
-        let returned = document.map { WriteOutcome.returned($0, tag: written.row.flatMap { shape.tag(of: $0) }) }
-        result.outcomes = [
-            returned ?? (write.operation == .delete ? .returned(.missing(write.path), tag: nil) : .unknown)
-        ]
+        let reader = reader()
+        var result = CommitResult(commitTime: answer.version)
+        for (write, row) in zip(writes, rows) {
+            let document = row.flatMap { reader.document($0, of: answer)?.document }
+            let version = document?.updateTime ?? answer.version
+            result.commitTime = writes.count == 1 ? version : answer.version
+            result.updateTimes.append(version)
+            guard write.operation != .verify else { continue }
+            if document == nil { versions.forget(write.path, writtenAt: answer.version) }
+            // Such as it is in the table: a trigger may have changed what was sent, or somebody made a deleted row anew.
+            if let document {
+                result.outcomes.append(.returned(document, tag: row.flatMap { shape.tag(of: $0) }))
+            } else {
+                result.outcomes.append(
+                    write.operation == .delete ? .returned(.missing(write.path), tag: nil) : .unknown)
+            }
+        }
         return result
     }
 }

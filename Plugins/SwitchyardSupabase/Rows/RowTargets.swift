@@ -11,6 +11,8 @@ struct RowTargets {
         /// Distinguishes this target from an earlier one with the same ID.
         let generation: Int
         var isNew = true
+        /// How many checks in a row have read keys and versions only: a column that is added leaves versions as they were.
+        fileprivate(set) var digests = 0
         /// The reported results, and their marks.
         fileprivate(set) var known: [StoragePath: String] = [:]
         /// The reported results in order.
@@ -27,6 +29,8 @@ struct RowTargets {
         var results: [(path: StoragePath, mark: String)] = []
         /// Whether the marks are tags.
         var hasTags = true
+        /// Whether only keys and versions have been read, and what differs.
+        var isDigest = false
         /// What has been read, also of rows that are no results any more.
         var documents: [StoragePath: DocumentSnapshot] = [:]
         /// Whether another check is needed: a row may be older than what this client has written.
@@ -34,6 +38,8 @@ struct RowTargets {
     }
 
     private(set) var targets: [Int: Target] = [:]
+    /// The targets to check.
+    private var due: Set<Int> = []
     private var generations = 0
     private let reader: String
 
@@ -41,21 +47,52 @@ struct RowTargets {
 
     var topics: Set<HintTopic> { Set(targets.values.map(\.place.table.topic)) }
 
+    /// - Parameter known: The documents that the device has as the service gave them to this process, with their tags.
     /// - Returns: The answer: each request has one, also one that is withdrawn before the first check.
-    mutating func add(_ request: TargetRequest, in place: TableMappings.Place) -> [WatchEvent] {
+    mutating func add(
+        _ request: TargetRequest, in place: TableMappings.Place, known: [StoragePath: DocumentTag] = [:]
+    ) -> [WatchEvent] {
         generations += 1
-        targets[request.id] = Target(id: request.id, place: place, watched: request.target, generation: generations)
+        var target = Target(id: request.id, place: place, watched: request.target, generation: generations)
+        if case .query = request.target { target.known = known.mapValues(\.rawValue) }
+        targets[request.id] = target
+        due.insert(request.id)
         return [.added([request.id])]
     }
 
-    mutating func remove(_ id: Int) { targets[id] = nil }
+    mutating func remove(_ id: Int) {
+        targets[id] = nil
+        due.remove(id)
+    }
+
+    // MARK: What to check
+
+    var areDue: Bool { !due.isEmpty }
+
+    /// - Parameter topic: What has announced a change; `nil` if anything may have changed.
+    mutating func markDue(on topic: HintTopic? = nil) {
+        due.formUnion(targets.values.filter { topic == nil || $0.place.table.topic == topic }.map(\.id))
+    }
+
+    mutating func markDue(_ id: Int) { due.insert(id) }
+
+    mutating func takeDue() -> [Target] {
+        defer { due = [] }
+        return due.sorted().compactMap { targets[$0] }
+    }
 
     /// Makes the next check report these documents again, and the results: an answer on its way may be older than this client's own
     /// write, which is shown as it was sent until later results replace it.
     mutating func forget(_ paths: Set<StoragePath>, writtenBy version: Timestamp) {
         for id in targets.keys {
-            for path in paths where targets[id]?.known[path] != nil { targets[id]?.known[path] = "" }
+            var isConcerned = false
+            for path in paths where targets[id]?.place.table.parents(of: path.collection) != nil {
+                isConcerned = true
+                if targets[id]?.known[path] != nil { targets[id]?.known[path] = "" }
+            }
+            guard isConcerned else { continue }
             targets[id]?.owed = version
+            due.insert(id)
         }
     }
 
@@ -63,7 +100,7 @@ struct RowTargets {
     mutating func take(_ found: Found, for asked: Target) -> [WatchEvent] {
         guard var target = targets[asked.id], target.generation == asked.generation else { return [] }
         let id = target.id
-        var events: [WatchEvent] = target.isNew ? [.reset([id])] : []
+        var events: [WatchEvent] = target.isNew && target.known.isEmpty ? [.reset([id])] : []
         var marks: [StoragePath: String] = [:]
         for (path, mark) in found.results {
             marks[path] = mark
@@ -99,6 +136,7 @@ struct RowTargets {
         }
         if target.isNew { events.append(.current([id], token: Array("rows|\(reader)".utf8))) }
         target.isNew = false
+        target.digests = found.isDigest ? target.digests + 1 : 0
         target.known = marks
         targets[id] = target
         return events

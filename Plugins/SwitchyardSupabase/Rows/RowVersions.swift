@@ -37,4 +37,7 @@ final class RowVersions: Sendable {
     func version(of path: StoragePath, at time: Timestamp) -> String? {
         rows.withLock { rows in rows[path].flatMap { $0.since <= time && !$0.version.isEmpty ? $0.version : nil } }
     }
+
+    /// Whether a row had a version when this process saw it last.
+    func knows(_ version: String, of path: StoragePath) -> Bool { rows.withLock { $0[path]?.version == version } }
 }

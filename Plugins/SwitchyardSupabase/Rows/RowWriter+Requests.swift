@@ -38,12 +38,12 @@ extension RowWriter {
                 ("on_conflict", shape.keys.map(ColumnName.text).joined(separator: ",")),
                 ("columns", columns.map(ColumnName.text).joined(separator: ",")), ("select", shape.selection()),
             ],
-            "return=representation,resolution=merge-duplicates,missing=default", row.object(with: change))
+            "return=representation,resolution=merge-duplicates,missing=default", .object(row.object(with: change)))
         return Written(row: answer.first)
     }
 
     func insert(_ row: RowAddress, _ change: RowChange, _ shape: RowShape) async throws(StorageError) -> Written {
-        let object = row.object(with: change)
+        let object = JSON.object(row.object(with: change))
         do throws(StorageError) {
             return Written(
                 row: try await send(.post, shape, [("select", shape.selection())], "return=representation", object)
@@ -72,7 +72,7 @@ extension RowWriter {
             parameters.append(("columns", change.columns(shape).map(ColumnName.text).joined(separator: ",")))
             preference += ",missing=default"
         }
-        return try await send(.patch, shape, parameters, preference, change.values).first
+        return try await send(.patch, shape, parameters, preference, .object(change.values)).first
     }
 
     func delete(_ write: DocumentWrite, _ row: RowAddress, _ shape: RowShape) async throws(StorageError)
@@ -124,24 +124,30 @@ extension RowWriter {
     }
 
     func read(_ row: RowAddress, _ shape: RowShape) async throws(StorageError) -> JSONObject? {
+        try await read(row.conditions, shape).first
+    }
+
+    func read(_ conditions: [RowCondition], _ shape: RowShape) async throws(StorageError) -> [JSONObject] {
         let request = reader.request(
-            .get, shape, RowCondition.parameters(row.conditions) + [("select", shape.selection())])
-        return try await reader.rows(in: reader.service.send(request, for: batch, as: reader.reader), of: shape).first
+            .get, shape, RowCondition.parameters(conditions) + [("select", shape.selection())])
+        return try await reader.rows(in: reader.service.send(request, for: batch, as: reader.reader), of: shape)
     }
 
     func send(
         _ method: HTTPMethod, _ shape: RowShape, _ parameters: [(name: String, value: String)], _ preference: String,
-        _ object: JSONObject?
+        _ body: JSON?
     ) async throws(StorageError) -> [JSONObject] {
         var request = reader.request(
-            method, shape, parameters, body: object.map { JSON.object($0).bytes() } ?? [])
+            method, shape, parameters, body: body?.bytes() ?? [])
         request.headers["Prefer"] = preference
         do throws(StorageError) {
             let response = try await reader.service.send(request, for: batch, as: reader.reader)
             return response.body.isEmpty ? [] : try reader.rows(in: response, of: shape)
         } catch {
             if error.mayHaveBeenCarriedOut, let batch {
-                for write in batch.writes { fences.raise(at: write.path, base: base(shape)) }
+                for (index, write) in batch.writes.enumerated() {
+                    fences.raise(at: write.path, base: base(shape, ofWrite: index))
+                }
             }
             throw error.ofTable
         }

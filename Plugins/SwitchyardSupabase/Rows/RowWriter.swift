@@ -25,7 +25,7 @@ struct RowWriter: Sendable {
         try await reader.knowing(place.table) { (shape) throws(StorageError) in
             let row = try RowAddress(write.path, place, shape)
             let change = try RowChange(write, shape)
-            try await passFence(row, shape)
+            try await passFence(write, row, change, shape)
             let written: Written =
                 switch write.operation {
                 case .verify: try await verify(write, row, shape)
@@ -42,24 +42,33 @@ struct RowWriter: Sendable {
     }
 
     /// The version that the row had when the batch was first sent.
-    func base(_ shape: RowShape) -> String? {
-        (batch?.bases.first ?? nil).flatMap { shape.version(in: $0) }
+    func base(_ shape: RowShape, ofWrite index: Int = 0) -> String? {
+        guard let bases = batch?.bases, index < bases.count else { return nil }
+        return bases[index].flatMap { shape.version(in: $0) }
     }
 
     /// Waits until an earlier write to the row whose answer was lost can no longer take effect: it would undo this one.
-    private func passFence(_ row: RowAddress, _ shape: RowShape) async throws(StorageError) {
+    func passFence(
+        _ write: DocumentWrite, _ row: RowAddress, _ change: RowChange, _ shape: RowShape
+    ) async throws(StorageError) {
         guard let fence = fences.fence(at: row.path) else { return }
-        if !fence.isOver, shape.hasVersions, let there = try await read(row, shape), let base = fence.base,
-            shape.version(of: there) != base
-        {
-            return fences.remove(at: row.path)
-        }
-        guard fence.isOver else {
-            throw StorageError(
-                .unavailable, "An earlier write to “\(row.path)”, whose answer was lost, may still be under way.",
-                isRetryable: true)
-        }
-        fences.remove(at: row.path)
+        var hasPassed = fence.isOver
+        if !hasPassed { hasPassed = try await hasLanded(write, row, change, shape, base: fence.base) }
+        if hasPassed { return fences.remove(at: row.path) }
+        throw StorageError(
+            .unavailable, "An earlier write to “\(row.path)”, whose answer was lost, may still be under way.",
+            isRetryable: true)
+    }
+
+    /// Whether the earlier write is known to have taken effect.
+    private func hasLanded(
+        _ write: DocumentWrite, _ row: RowAddress, _ change: RowChange, _ shape: RowShape, base: String?
+    ) async throws(StorageError) -> Bool {
+        guard let there = try await read(row, shape) else { return false }
+        if shape.hasVersions, let base { return shape.version(of: there) != base }
+        // The row was not known, most likely because this batch adds it.
+        guard batch?.mayHaveBeenSent == true, write.operation.isSet else { return false }
+        return write.precondition == .exists(false) || change.isIn(there)
     }
 
     private func send(
@@ -142,4 +151,8 @@ struct RowWriter: Sendable {
             .aborted, "The row “\(row.path)” was changed by others each time before this write came to it. Try again.",
             isRetryable: false, isRefusal: true)
     }
+}
+
+extension DocumentWrite.Operation {
+    fileprivate var isSet: Bool { if case .set = self { true } else { false } }
 }

@@ -17,6 +17,36 @@ extension StorageError {
             "The row “\(path)” is not, or can no longer be shown to be, what it was when it was read.",
             isRetryable: false, isRefusal: true)
     }
+    static var separateRows: StorageError {
+        .unsupported(
+            "changes to several rows in one batch, other than sets, creations or deletions in one table, nor rows together "
+                + "with documents, without functions in the database", by: .supabase,
+            instead:
+                "Write the rows one by one, or install the functions with “switchyard supabase install --documents”."
+        ).asRefusal()
+    }
+    static func unnamedRow(_ path: StoragePath, _ table: MappedTable) -> StorageError {
+        StorageError(
+            .invalidArgument,
+            "“\(path)” stands for a row that has no key yet, since the database makes the keys of “\(table.mapping.table)”. It "
+                + "can only be created; the receipt then tells the document.", isRefusal: true)
+    }
+    static func unknownAddition(to mapping: SupabaseTableMapping, _ cause: StorageError?) -> StorageError {
+        let advice =
+            mapping.witnessColumn == nil
+            ? " With a unique uuid column that the mapping names as “witnessColumn”, the client finds out by itself."
+            : ""
+        return StorageError(
+            .unavailable,
+            "It is not known whether the row was added to “\(mapping.table)”, because the answer was lost. Search for it before "
+                + "you add it again.\(advice)", isRetryable: false, underlying: cause?.underlying)
+    }
+    static func vanishedRow(of mapping: SupabaseTableMapping) -> StorageError {
+        StorageError(
+            .failedPrecondition,
+            "The row was not added to “\(mapping.table)”, or may not be read: a trigger of the table may have prevented it.",
+            isRetryable: false, isRefusal: true)
+    }
     static func lockedRow(_ row: RowAddress) -> StorageError {
         StorageError(
             .unauthorized,
@@ -33,6 +63,7 @@ extension StorageError {
     }
 
     var isAboutRights: Bool { failure?.code == "42501" }
+    var isAboutUniqueness: Bool { failure?.code == "23505" }
 
     /// Whether the row's own key is taken, and not some other unique value.
     func isAboutKey(of shape: RowShape) -> Bool {

@@ -6,7 +6,7 @@ extension SupabaseDriver {
     /// The first version of the functions that carries out several batches in one call, and compares the versions of rows.
     private static let firstVersionWithMany = 11
     /// The approximate size from which batches no longer share a call.
-    private static let sharedBytes = 1 << 20
+    static let sharedBytes = 1 << 20
 
     func commit(_ batch: OutgoingBatch) async throws(StorageError) -> CommitResult {
         try await commit(batch.writes, as: batch.id, for: batch)
@@ -15,7 +15,7 @@ extension SupabaseDriver {
     /// Each batch has a name and an outcome of its own; the function stops before one that it cannot carry out.
     func commit(_ batches: [OutgoingBatch]) async throws(StorageError) -> [CommitResult] {
         for write in batches[0].writes where try place(of: tables.canonical(write)) != nil {
-            return [try await commit(batches[0])]
+            return try await commitRows(batches)
         }
         let isSupported = try await service.installedVersion(isForQueue: true) >= Self.firstVersionWithMany
         var parts: [JSON] = []
@@ -40,15 +40,33 @@ extension SupabaseDriver {
         return results
     }
 
+    /// Batches that write to rows of one table in one way share a request.
+    private func commitRows(_ batches: [OutgoingBatch]) async throws(StorageError) -> [CommitResult] {
+        var some: [OutgoingBatch] = []
+        var places: [[TableMappings.Place]] = []
+        for batch in batches {
+            let batch = tables.canonical(batch)
+            guard let tables = (try? self.places(of: batch.writes)) ?? nil else { break }
+            some.append(batch)
+            places.append(tables)
+        }
+        do throws(StorageError) {
+            if let results = try await rows.commit(some, in: places), !results.isEmpty {
+                hints.give(Set(some.prefix(results.count).flatMap { $0.writes.map(\.path) }))
+                return results
+            }
+        } catch {
+            // To change a row takes other rights than to add one, so that only some may be allowed.
+            guard error.isAboutRights else { throw error }
+        }
+        return [try await commit(batches[0])]
+    }
+
     /// Has a name, so it is safe to send again.
     func commit(
         _ writes: [DocumentWrite], as name: String, for batch: OutgoingBatch? = nil
     ) async throws(StorageError) -> CommitResult {
-        if try await isPlain(writes), let place = try place(of: tables.canonical(writes[0])) {
-            let result = try await rows.commit(tables.canonical(writes[0]), in: place, for: batch)
-            hints.give([tables.canonical(writes[0].path)])
-            return result
-        }
+        if try await isPlain(writes) { return try await commitPlain(writes, as: name, for: batch) }
         let (arguments, hasRows) = try arguments(for: writes, as: name)
         let answer: JSON
         do throws(StorageError) {
@@ -63,12 +81,7 @@ extension SupabaseDriver {
         } catch {
             guard hasRows, error.underlying as? SupabaseSchemaProblem == .missing else { throw error }
             // Nobody has installed anything, and nobody has to for tables.
-            throw .unsupported(
-                "several rows in one batch, nor rows together with documents, without functions in the database",
-                by: .supabase,
-                instead:
-                    "Write the rows one by one, or install the functions with “switchyard supabase install --documents”."
-            ).asRefusal()
+            throw .separateRows
         }
         var result = try CommitResult(postgres: answer, of: writes.count)
         // Rows have the versions that this client gives them.
@@ -79,12 +92,35 @@ extension SupabaseDriver {
         return result
     }
 
-    /// Whether the writes are a request to a table, which no ledger knows. What must not take effect twice goes through the
-    /// functions where they are installed.
+    private func commitPlain(
+        _ writes: [DocumentWrite], as name: String, for batch: OutgoingBatch?
+    ) async throws(StorageError) -> CommitResult {
+        let writes = writes.map { tables.canonical($0) }
+        let places = try places(of: writes) ?? []
+        let results: [CommitResult]?
+        if writes.count == 1 {
+            let batch = batch.map { tables.canonical($0) }
+            results = [try await rows.commit(writes[0], in: places[0], for: batch)]
+        } else {
+            let batch = batch ?? OutgoingBatch(id: name, writes: writes, mayHaveBeenSent: false)
+            results = try await rows.commit([tables.canonical(batch)], in: [places])
+        }
+        guard let result = results?.first else { throw .separateRows }
+        hints.give(Set(writes.map(\.path)))
+        return result
+    }
+
+    /// Whether the writes are a request to a table, which no ledger knows. What must not take effect twice, or only in part,
+    /// goes through the functions where they are installed.
     func isPlain(_ writes: [DocumentWrite]) async throws(StorageError) -> Bool {
-        guard writes.count == 1, let place = try place(of: tables.canonical(writes[0])) else { return false }
+        let writes = writes.map { tables.canonical($0) }
+        guard !writes.isEmpty, let places = try places(of: writes) else { return false }
+        switch try await rows.manner(of: writes, in: places) {
+        case .plain: return true
+        case .functions: return false
+        case .cautious: break
+        }
         if rows.lacksFunctions { return true }
-        guard try await rows.dependsOnRow(tables.canonical(writes[0]), in: place) else { return true }
         do throws(StorageError) {
             return try await service.installedVersion(isForQueue: true) < Self.firstVersionWithMany
         } catch {
@@ -92,6 +128,16 @@ extension SupabaseDriver {
             rows.noteMissingFunctions()
             return true
         }
+    }
+
+    /// The tables of writes; `nil` if one of them is in none.
+    private func places(of writes: [DocumentWrite]) throws(StorageError) -> [TableMappings.Place]? {
+        var places: [TableMappings.Place] = []
+        for write in writes {
+            guard let place = try place(of: write) else { return nil }
+            places.append(place)
+        }
+        return places
     }
 
     /// - Throws: A refusal: later attempts would not find a place for it either.
@@ -131,7 +177,8 @@ extension CommitResult {
 }
 
 extension JSON {
-    fileprivate var approximateSize: Int {
+    /// The size of the text, roughly.
+    var approximateSize: Int {
         switch self {
         case .null, .bool: 5
         case .integer, .number: 10

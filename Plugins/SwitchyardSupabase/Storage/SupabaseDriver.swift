@@ -137,6 +137,26 @@ struct SupabaseDriver: SyncDriver {
 
     // MARK: Writing: see also SupabaseDriver+Commits.swift
 
+    func check(_ writes: [DocumentWrite]) throws(StorageError) {
+        for write in writes {
+            let write = tables.canonical(write)
+            guard let place = try tables.place(of: write.path.collection) else { continue }
+            try rows.check(write, in: place, isNamed: !tables.isProvisional(write.path))
+        }
+    }
+
+    func isProvisional(_ document: StoragePath) -> Bool { tables.isProvisional(document) }
+
+    func add(_ batch: OutgoingBatch) async throws(StorageError) -> (document: StoragePath, result: CommitResult) {
+        let write = tables.canonical(batch.writes[0])
+        guard let place = try tables.place(of: write.path.collection) else {
+            throw .unsupported("documents without a name", by: .supabase, instead: "Name the document.")
+        }
+        let added = try await rows.add(write, in: place, for: batch)
+        hints.give([added.document])
+        return added
+    }
+
     func result(of batch: OutgoingBatch) async throws(StorageError) -> CommitResult? {
         if try await isPlain(batch.writes) { return nil }
         let answer = try await service.call(

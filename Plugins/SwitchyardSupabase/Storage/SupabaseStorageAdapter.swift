@@ -12,6 +12,9 @@ public final class SupabaseStorageAdapter: StorageLayer {
     /// The project's tables as they are.
     public let tables: SupabaseTables
     public let base: any StorageClient
+    private let mappings: TableMappings
+    private let hints: ChangeHints
+    private let checkInterval: Duration
 
     init(_ surroundings: SupabaseSurroundings) async throws(InfrastructureError) {
         let configuration = surroundings.configuration
@@ -21,22 +24,42 @@ public final class SupabaseStorageAdapter: StorageLayer {
             PostgRESTService(
                 project: surroundings.project, tokens: surroundings.tokens, transport: surroundings.transport,
                 clock: context.clock, now: context.now))
-        let mappings = try TableMappings(configuration.tables, usesDocuments: configuration.usesDocumentTable)
+        mappings = try TableMappings(configuration.tables, usesDocuments: configuration.usesDocumentTable)
         let service = PostgRESTService(
             project: surroundings.project, tokens: surroundings.tokens, transport: surroundings.transport,
             clock: context.clock, gate: SchemaGate(needed: 1), now: context.now)
         let share = configuration.realtime.mode == .off ? nil : surroundings.session.realtime(for: .documents)
+        let driver = SupabaseDriver(
+            service: service, tables: mappings, realtime: share?.socket, share: share,
+            pace: SupabaseWatch.Pace(alone: configuration.checkInterval), clock: context.clock,
+            observer: context.observer)
+        (hints, checkInterval) = (driver.hints, configuration.checkInterval)
         let documents = try await SyncedStorageClient(
-            driver: SupabaseDriver(
-                service: service, tables: mappings, realtime: share?.socket, share: share,
-                pace: SupabaseWatch.Pace(alone: configuration.checkInterval), clock: context.clock,
-                observer: context.observer),
+            driver: driver,
             folder: configuration.keepsDocuments ? try surroundings.folder("documents") : nil,
             cacheBytes: configuration.cacheBytes, context: context)
         base = UUIDTablesClient.around(documents, mappings)
     }
 
+    /// How the open live queries of a collection learn of changes by others.
+    ///
+    /// Without an open one, the answer is ``SupabaseUpdates/polled(every:)``.
+    public func updates(of collection: CollectionPath) -> SupabaseUpdates {
+        let table = (try? mappings.place(of: collection)) ?? nil
+        let topic = table?.table.topic ?? .documents(in: collection)
+        return hints.announces(topic) ? .live : .polled(every: checkInterval)
+    }
+
     public func unwrapped<Client>(as type: Client.Type) -> Client? {
         self as? Client ?? tables as? Client ?? base.unwrapped(as: type)
     }
+}
+
+/// How live queries learn of changes by others.
+public enum SupabaseUpdates: Sendable, Hashable {
+    /// The project announces each change. Checks at growing intervals, of at most half a minute, find what was not announced.
+    case live
+    /// The project announces nothing, because it has no realtime service, a table is not in its publication, or the connection
+    /// is down; the database is checked at this interval.
+    case polled(every: Duration)
 }

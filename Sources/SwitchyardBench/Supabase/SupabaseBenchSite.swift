@@ -42,8 +42,10 @@ import SwitchyardServerKit
             SupabaseConfiguration(url: url, key: Secret(key), serviceKey: Secret(serviceKey))
         }
 
-        func storage() async throws -> any StorageClient {
-            try await SupabaseModule(configuration).makeStorageClient(ModuleContext())
+        func storage(_ tables: [SupabaseTableMapping] = []) async throws -> any StorageClient {
+            var configuration = configuration
+            configuration.tables = tables
+            return try await SupabaseModule(configuration).makeStorageClient(ModuleContext())
         }
 
         /// The header fields of a bare client.

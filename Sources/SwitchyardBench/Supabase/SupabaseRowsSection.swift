@@ -113,7 +113,7 @@
             await bench.report("JSONDecoder ÷ decode", milliseconds[1] / milliseconds[0], "×", .atLeast(2.4))
         }
 
-        private static func spread(
+        static func spread(
             _ count: Int, _ concurrency: Int, _ work: @escaping @Sendable (Int) async throws -> Void
         ) async throws {
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -131,7 +131,7 @@
         }
 
         /// Rows with the fields of `JSONCodingBench.Row`, as returned by a project's own function.
-        private static let rows = """
+        static let rows = """
             create table public.bench (
               number int primary key, id uuid not null, "createdAt" timestamptz not null, "updatedAt" timestamptz not null,
               name text not null, email text not null, age int not null, score double precision not null,

@@ -3,7 +3,8 @@ extension BenchArea {
         static let supabase = BenchArea(
             name: "supabase",
             sections: [
-                SupabaseRowsSection(), SupabaseQueriesSection(), SupabaseWritesSection(), SupabaseEventSection(),
+                SupabaseRowsSection(), SupabaseTablesSection(), SupabaseQueriesSection(), SupabaseWritesSection(),
+                SupabaseEventSection(),
                 SupabaseChangesSection(),
                 SupabaseFilesSection(),
             ])

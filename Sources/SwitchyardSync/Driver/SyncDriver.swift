@@ -38,6 +38,12 @@ public protocol SyncDriver: Sendable {
     /// - Throws: `.unavailable` (retryable) without a connection; `.unauthenticated` if the session is not accepted.
     func openWatch() async throws(StorageError) -> any WatchConnection
 
+    /// Refuses what the backend can never carry out, as far as is known on the device.
+    ///
+    /// Called before a batch is queued: its caller gets the error, instead of a refusal when the batch's turn has come. The
+    /// default refuses nothing.
+    func check(_ writes: [DocumentWrite]) throws(StorageError)
+
     /// Carries out all writes of a batch or none.
     ///
     /// - Throws: With `StorageError.isRefusal`, the server's refusal of this batch, after which it leaves the queue: see
@@ -55,6 +61,17 @@ public protocol SyncDriver: Sendable {
     ///   the refused one.
     /// - Returns: A result for each batch that took effect. Those without a result have had no effect and will have none.
     func commit(_ batches: [OutgoingBatch]) async throws(StorageError) -> [CommitResult]
+
+    /// Whether a path stands for a document whose name the server will make. The default has none.
+    func isProvisional(_ document: StoragePath) -> Bool
+
+    /// Adds a document under a name that the server makes.
+    ///
+    /// Called only for a creation of a provisional document, once: it is neither queued nor repeated.
+    ///
+    /// - Throws: If the answer was lost, and it cannot be found out whether the document was added, an error that says so.
+    /// - Returns: The document and the server's answer.
+    func add(_ batch: OutgoingBatch) async throws(StorageError) -> (document: StoragePath, result: CommitResult)
 
     /// The result of a batch that was sent before and whose answer was lost; `nil` if it never took effect, or if the ledger
     /// does not cover what it writes to: then ``commit(_:)-(OutgoingBatch)`` gets it again, marked as
@@ -106,8 +123,17 @@ public protocol SyncDriver: Sendable {
 extension SyncDriver {
     public func begin(after version: Timestamp) {}
 
+    public func check(_ writes: [DocumentWrite]) throws(StorageError) {}
+
     public func commit(_ batches: [OutgoingBatch]) async throws(StorageError) -> [CommitResult] {
         throw .unsupported("several batches at once", by: provider, instead: "Send them one by one.")
+    }
+
+    public func isProvisional(_ document: StoragePath) -> Bool { false }
+
+    public func add(_ batch: OutgoingBatch) async throws(StorageError) -> (document: StoragePath, result: CommitResult)
+    {
+        throw .unsupported("documents without a name", by: provider, instead: "Name the document.")
     }
 
     public func result(of batch: OutgoingBatch) async throws(StorageError) -> CommitResult? { nil }

@@ -133,6 +133,10 @@ public final class DirectStorageClient: StorageClient {
     @discardableResult
     public func commit(_ batch: WriteBatch) async throws(StorageError) -> WriteReceipt {
         try checkBatch(batch)
+        try driver.check(batch.writes)
+        if let write = batch.writes.first, driver.isProvisional(write.path) {
+            return try await writer.add(batch, userID: owner.userID)
+        }
         let id = RandomID.make()
         let result = try await send(batch, as: id)
         return WriteReceipt(batchID: id, acknowledged: result.acknowledgement(of: batch))

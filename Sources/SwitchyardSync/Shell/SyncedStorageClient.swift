@@ -180,6 +180,11 @@ public final class SyncedStorageClient: StorageClient, SignInFollowing, QueueKee
     /// - Throws: `.sessionChanged` if the storage has another user by now.
     func commit(_ batch: WriteBatch, of owner: QueueOwner?) async throws(StorageError) -> WriteReceipt {
         try checkBatch(batch)
+        try driver.check(batch.writes)
+        if let write = batch.writes.first, driver.isProvisional(write.path) {
+            try await engine.checkServer()
+            return try await driver.add(batch, userID: owner?.userID)
+        }
         let (id, answer) = try await engine.write(batch.writes, of: owner)
         return WriteReceipt(batchID: id, lastFailure: { [weak engine] in await engine?.lastFailure() }) {
             guard let result = await answer.value else {

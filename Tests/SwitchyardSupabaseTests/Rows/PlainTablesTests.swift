@@ -36,28 +36,7 @@ struct PlainTablesTests {
         let lists: Named?
     }
 
-    private static let tables: [SupabaseTableMapping] = {
-        var lists = SupabaseTableMapping(collection: "lists", table: "lists", columns: ["owner", "name"])
-        lists.uuidColumns = ["id", "owner"]
-        var todos = SupabaseTableMapping(
-            collection: "todos", table: "todos", columns: ["list", "title", "done", "due", "tags", "mood", "n"])
-        todos.uuidColumns = ["id", "list"]
-        return [lists, todos]
-    }()
-
     private let folder = ScratchSpace.url.appendingPathComponent("plain-\(UInt64.random(in: 0 ... .max))")
-
-    private func client(_ site: TablesSite, _ user: String, kept: Bool = false) async throws -> any StorageClient {
-        let supabase = site.supabase
-        let auth = FixedAuthClient(provider: .supabase, user: AuthUser.ID(user)) { _ in supabase.accessToken(for: user)
-        }
-        var configuration = SupabaseConfiguration(
-            url: supabase.server.url, key: Secret(supabase.anonKey), checkInterval: .milliseconds(50))
-        configuration.tables = Self.tables
-        configuration.usesDocumentTable = false
-        return try await SupabaseModule(configuration).makeStorageClient(
-            ModuleContext(auth: auth, stateFolder: kept ? folder : nil))
-    }
 
     /// Waits until the open todos have these titles.
     private static func shows(_ titles: Set<String>, _ storage: any StorageClient) async throws {
@@ -72,8 +51,8 @@ struct PlainTablesTests {
         let site = try await TablesSite()
         defer { try? FileManager.default.removeItem(at: folder) }
         let alice = UUID(uuidString: TablesSite.alice)!
-        var storage = try await client(site, TablesSite.alice, kept: true)
-        let bob = try await client(site, TablesSite.bob)
+        var storage = try await site.storage(TablesSite.mappings, stateFolder: folder)
+        let bob = try await site.storage(TablesSite.mappings, as: TablesSite.bob)
 
         // Add.
         let home = List(id: DocumentID(UUID()), owner: alice, name: "Home")
@@ -115,7 +94,7 @@ struct PlainTablesTests {
         _ = try await todos.document(milk.id).set(milk)
         try await storage.updateDocument("todos/\(bread.id.uuidString)", ["mood": "wild"])
         await storage.shutDown()
-        storage = try await client(site, TablesSite.alice, kept: true)
+        storage = try await site.storage(TablesSite.mappings, stateFolder: folder)
         #expect(
             try await storage.collection("todos", of: Todo.self).document(milk.id).get(from: .cache)?.title
                 == "Oat milk")
@@ -146,14 +125,5 @@ struct PlainTablesTests {
         await storage.shutDown()
         await bob.shutDown()
         await site.supabase.stop()
-    }
-}
-
-extension TablesSite {
-    /// The first value that a statement gives.
-    fileprivate func text(_ sql: String) async throws -> String? {
-        let connection = try await supabase.database.connect()
-        defer { connection.close() }
-        return try await connection.run(script: sql).first?.text
     }
 }

@@ -101,4 +101,52 @@ import Testing
         _ = rows.add(Self.request, in: try place())
         #expect(rows.take(found([("a", "1")]), for: first).isEmpty)
     }
+
+    @Test func `What this process has read is not read again when it is watched again`() throws {
+        var rows = RowTargets(reader: "ann")
+        let known: [StoragePath: DocumentTag] = [
+            "todos/a": DocumentTag(rawValue: "1"), "todos/b": DocumentTag(rawValue: "2"),
+        ]
+        _ = rows.add(Self.request, in: try place(), known: known)
+        #expect(rows.targets[2]?.known == ["todos/a": "1", "todos/b": "2"])
+        let digest = found([("c", "5"), ("a", "1")], read: ["c"])
+        #expect(words(rows.take(digest, for: rows.targets[2]!)) == ["c 5", "b gone", "c,a", "current"])
+    }
+
+    @Test func `A change concerns the targets of its table only, and each is checked once`() throws {
+        let others = SupabaseTableMapping(collection: "lists", table: "lists", columns: ["n"])
+        let tables = try TableMappings([Self.mapping, others], usesDocuments: false)
+        let places = try ["todos", "lists"].map { try #require(try tables.place(of: CollectionPath($0))) }
+        var rows = RowTargets(reader: "ann")
+        for (id, place) in places.enumerated() {
+            _ = rows.add(
+                TargetRequest(id: id, target: .query(Query(in: CollectionPath(place.table.mapping.collection)))),
+                in: place)
+        }
+        func due() -> [Int] { rows.takeDue().map(\.id) }
+        #expect(due() == [0, 1])
+        #expect(due() == [])
+        rows.markDue(on: places[1].table.topic)
+        #expect(rows.areDue)
+        #expect(due() == [1])
+        rows.forget(["todos/a"], writtenBy: Timestamp(microseconds: 5))
+        #expect(due() == [0])
+        rows.markDue()
+        rows.remove(0)
+        #expect(due() == [1])
+        #expect(!rows.areDue)
+    }
+
+    @Test func `After twenty checks by versions a target is due to be read in full`() throws {
+        var rows = RowTargets(reader: "ann")
+        _ = rows.add(Self.request, in: try place())
+        var digest = found([("a", "1")])
+        digest.isDigest = true
+        for count in 1...20 {
+            _ = rows.take(digest, for: rows.targets[2]!)
+            #expect(rows.targets[2]?.digests == count)
+        }
+        _ = rows.take(found([("a", "1")]), for: rows.targets[2]!)
+        #expect(rows.targets[2]?.digests == 0)
+    }
 }

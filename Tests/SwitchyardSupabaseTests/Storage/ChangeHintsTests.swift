@@ -65,7 +65,7 @@ import Testing
         try await eventually("it is noticed", within: .seconds(20)) { notices.withLock { !$0.isEmpty } }
         #expect(
             notices.withLock { $0 } == [
-                "Live queries are not told of changes, and look for them instead: The table \(name) is missing or not in the "
+                "Live queries are not notified of changes, and check for them instead: The table \(name) is missing or not in the "
                     + "publication “supabase_realtime”. Run “alter publication supabase_realtime add table \(name);”."
             ])
         hints.close()

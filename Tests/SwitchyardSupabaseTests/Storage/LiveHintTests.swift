@@ -33,7 +33,7 @@ struct LiveHintTests {
             socket = RealtimeSocket(
                 stub.address, tokens: SupabaseTokens(key: "key", auth: nil), transport: wire, jitter: { 0 })
             transport = CountingTransport(
-                CurlTransport(), counting: tables.isEmpty ? "switchyard_changes" : "switchyard_look")
+                CurlTransport(), counting: tables.isEmpty ? "switchyard_changes" : "/rest/v1/items")
             client = SyncedStorageClient(
                 driver: SupabaseDriver(
                     service: try site.service(transport: transport), tables: tables, realtime: socket, pace: pace))

@@ -45,6 +45,38 @@ struct TablesSite: Sendable {
         try await connection.run(script: sql)
     }
 
+    /// The first value that a statement gives.
+    func text(_ sql: String) async throws -> String? {
+        let connection = try await supabase.database.connect()
+        defer { connection.close() }
+        return try await connection.run(script: sql).first?.text
+    }
+
+    /// A client of mapped tables in the name of a user.
+    func storage(
+        _ mappings: [SupabaseTableMapping], as user: String = alice, stateFolder: URL? = nil
+    ) async throws -> any StorageClient {
+        let supabase = supabase
+        let auth = FixedAuthClient(provider: .supabase, user: AuthUser.ID(user)) { _ in supabase.accessToken(for: user)
+        }
+        var configuration = SupabaseConfiguration(
+            url: supabase.server.url, key: Secret(supabase.anonKey), checkInterval: .milliseconds(50))
+        configuration.tables = mappings
+        configuration.usesDocumentTable = false
+        return try await SupabaseModule(configuration).makeStorageClient(
+            ModuleContext(auth: auth, stateFolder: stateFolder))
+    }
+
+    /// The tables.
+    static let mappings: [SupabaseTableMapping] = {
+        var lists = SupabaseTableMapping(collection: "lists", table: "lists", columns: ["owner", "name"])
+        lists.uuidColumns = ["id", "owner"]
+        var todos = SupabaseTableMapping(
+            collection: "todos", table: "todos", columns: ["list", "title", "done", "due", "tags", "mood", "n"])
+        todos.uuidColumns = ["id", "list"]
+        return [lists, todos]
+    }()
+
     /// The tables in the name of a user.
     func tables(_ user: String = alice) async throws -> SupabaseTables {
         let supabase = supabase

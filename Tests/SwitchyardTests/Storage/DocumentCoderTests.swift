@@ -44,6 +44,33 @@ import Testing
         var days: Set<Int> = [1]
     }
 
+    private struct Priced: Codable, Equatable { var price: Decimal }
+
+    @Test(arguments: [
+        "0", "-1.5", "19.99", "0.00000001", "123456789012345", "1234567890123456",
+        "-123456789012345678901234.567890123",
+    ])
+    func `A decimal number keeps all of its digits`(_ text: String) throws {
+        let value = Priced(price: try #require(Decimal(string: text)))
+        let data = try DocumentCoder.standard.data(from: value)
+        #expect(try data.decoded(as: Priced.self) == value)
+        // Ordered among numbers where a double has all of it.
+        if case .double = data["price"] { #expect(text.count <= 16) } else { #expect(text.count >= 16) }
+    }
+
+    @Test func `A decimal number decodes from whole numbers, and from what its own code has written`() throws {
+        let (whole, words): (DocumentData, DocumentData) = (["price": 7], ["price": "19 EUR"])
+        #expect(try whole.decoded(as: Priced.self).price == 7)
+        let parts: DocumentData = [
+            "price": [
+                "exponent": -2, "length": 1, "isNegative": false, "isCompact": true,
+                "mantissa": [1999, 0, 0, 0, 0, 0, 0, 0],
+            ]
+        ]
+        #expect(try parts.decoded(as: Priced.self).price == Decimal(string: "19.99"))
+        #expect(throws: StorageError.self) { try words.decoded(as: Priced.self) }
+    }
+
     @Test func `Every kind of property survives the way into a document and back`() throws {
         let value = Everything()
         let data = try DocumentCoder.standard.data(from: value)

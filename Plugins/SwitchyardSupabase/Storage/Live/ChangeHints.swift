@@ -12,7 +12,7 @@ final class ChangeHints: Sendable {
         /// A write by this client to these documents.
         case written(Set<StoragePath>)
         /// A write by any client; with the transaction, if that is known.
-        case told(transaction: UInt64?)
+        case announced(HintTopic, transaction: UInt64?)
         /// From now on, a channel announces all changes. Earlier ones may have been missed.
         case confirmed
         /// A channel no longer announces all changes.
@@ -72,6 +72,9 @@ final class ChangeHints: Sendable {
             !state.wanted.isEmpty && state.wanted.allSatisfy { state.topics[$0]?.isConfirmed == true }
         }
     }
+
+    /// Whether changes on a channel are announced.
+    func announces(_ topic: HintTopic) -> Bool { state.withLock { $0.topics[topic]?.isConfirmed == true } }
 
     /// Announces a write by this client.
     func give(_ paths: Set<StoragePath> = []) { tell(.written(paths)) }
@@ -173,7 +176,7 @@ final class ChangeHints: Sendable {
         let mayPass: Set<RealtimeFailure.Kind> = [.closed, .unavailable, .unanswered]
         if endsWithSession, failure.kind == .unauthenticated { return }
         guard !mayPass.contains(failure.kind), !hasNoticed.exchange(true, ordering: .relaxed) else { return }
-        notice("Live queries are not told of changes, and look for them instead: \(Self.reason(failure, topic))")
+        notice("Live queries are not notified of changes, and check for them instead: \(Self.reason(failure, topic))")
     }
 
     private static func reason(_ failure: RealtimeFailure, _ topic: HintTopic) -> String {
@@ -215,8 +218,9 @@ final class ChangeHints: Sendable {
         switch event {
         case .confirmed: tell(.confirmed)
         case .unconfirmed, .interrupted: if isNews { tell(.lost) }
-        case .overflowed, .change: tell(.told(transaction: nil))
-        case .broadcast(let broadcast): tell(.told(transaction: HintTopic.transaction(of: broadcast)))
+        case .overflowed, .change: tell(.announced(topic, transaction: nil))
+        case .broadcast(let broadcast):
+            tell(.announced(topic, transaction: HintTopic.transaction(of: broadcast)))
         case .joined: break
         }
     }

@@ -29,6 +29,9 @@ struct HintTopic: Hashable, Sendable {
             RealtimeConfiguration(changes: [RealtimeConfiguration.Binding(schema: schema, table: table)]))
     }
 
+    /// Whether it is a table's.
+    var isOfRows: Bool { !configuration.changes.isEmpty }
+
     /// The transaction of a broadcast; `nil` if it contains none.
     static func transaction(of broadcast: RealtimeBroadcast) -> UInt64? {
         guard case .json(let payload) = broadcast.content else { return nil }

@@ -43,11 +43,13 @@ final class SupabaseWatch: WatchConnection {
         /// Waits for the hint for a change that was found without one.
         var doubt: Task<Void, Never>?
 
-        /// - Returns: The reason to check now, if there is one.
-        mutating func takeNeed() -> Need? {
+        /// - Returns: Why to check now, and whether documents are concerned; `nil` if there is no reason.
+        mutating func takeNeed() -> (need: Need, asksDocuments: Bool)? {
             defer { (mustLook, isTime, told) = (false, false, nil) }
-            if mustLook || told.map({ changes.mayBeNew($0) }) == true { return .called }
-            return isTime ? .timed : nil
+            let isCalled = mustLook || told.map({ changes.mayBeNew($0) }) == true
+            let need: Need = isCalled || rows.areDue ? .called : .timed
+            if isTime { rows.markDue() }
+            return isTime || isCalled || rows.areDue ? (need, isTime || isCalled) : nil
         }
     }
 
@@ -112,7 +114,7 @@ final class SupabaseWatch: WatchConnection {
         case .add(let watched):
             do throws(StorageError) {
                 guard let place = try tables.place(of: watched.target) else { return state.changes.take(request) }
-                return state.rows.add(watched, in: place)
+                return state.rows.add(watched, in: place, known: rowStore.current(watched.knownTags, of: place.table))
             } catch {
                 return [.removed([watched.id], cause: error)]
             }
@@ -144,11 +146,21 @@ final class SupabaseWatch: WatchConnection {
                 state.mustLook = true
                 state.rows.forget(paths, writtenBy: rowStore.nextVersion())
             }
-        case .confirmed: state.withLock { $0.mustLook = true }
-        case .told(let transaction):
+        case .confirmed:
+            state.withLock { state in
+                state.mustLook = true
+                state.rows.markDue()
+            }
+        case .announced(let topic, let transaction):
             state.withLock { state in
                 state.heard += 1
-                if let transaction { state.told = max(state.told ?? 0, transaction) } else { state.mustLook = true }
+                if topic.isOfRows {
+                    state.rows.markDue(on: topic)
+                } else if let transaction {
+                    state.told = max(state.told ?? 0, transaction)
+                } else {
+                    state.mustLook = true
+                }
             }
         case .lost: return restartTimer()
         }
@@ -190,9 +202,10 @@ final class SupabaseWatch: WatchConnection {
         let isComplete = hints.isComplete
         let question = state.withLock {
             state -> (need: Need, heard: Int, inquiry: WatchedChanges.Inquiry?, rows: [RowTargets.Target])? in
-            guard let need = state.takeNeed() else { return nil }
+            guard let (need, asksDocuments) = state.takeNeed() else { return nil }
+            let targets = state.rows.takeDue()
+            guard asksDocuments else { return (need, state.heard, nil, targets) }
             defer { state.wantsCount = false }
-            let targets = state.rows.targets.values.sorted { $0.id < $1.id }
             return (need, state.heard, state.changes.inquiry(recounts: state.wantsCount), targets)
         }
         guard let question else { return true }
@@ -230,7 +243,7 @@ final class SupabaseWatch: WatchConnection {
         return state.withLock { state in
             let news = state.rows.take(found, for: target)
             if !found.isSettled {
-                state.mustLook = true
+                state.rows.markDue(target.id)
                 wake.yield(())
             }
             guard !news.isEmpty else { return false }

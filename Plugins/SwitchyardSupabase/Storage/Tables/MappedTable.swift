@@ -1,5 +1,6 @@
 import Switchyard
 import SwitchyardBytes
+import SwitchyardSync
 
 /// A validated table mapping, prepared for lookups.
 struct MappedTable: Hashable, Sendable {
@@ -40,12 +41,27 @@ struct MappedTable: Hashable, Sendable {
         if let stranger = mapping.uuidColumns.subtracting(columns).min() {
             throw mistake("lists “\(stranger)” among the UUIDs, which is the column of no ID, parent or field")
         }
+        if let witness = mapping.witnessColumn {
+            guard mapping.generatesIDs else { throw mistake("has a witness, but its IDs are made by clients") }
+            guard !columns.contains(witness) else {
+                throw mistake("uses the witness “\(witness)” for a field or the ID, too")
+            }
+        }
+        for (field, collection) in mapping.references.sorted(by: { $0.key < $1.key }) {
+            guard mapping.fields[field] != nil else {
+                throw mistake("lists “\(field)” among the references, which is none of its fields")
+            }
+            guard !collection.utf8.contains(UInt8(ascii: "{")), (try? CollectionPath(validating: collection)) != nil
+            else {
+                throw mistake("has a reference “\(field)” to “\(collection)”, which is the path of no collection")
+            }
+        }
         self.mapping = mapping
         self.segments = segments
         json = MappedTable.description(of: mapping, segments)
         let types =
             mapping.columnTypes.map { "\($0.key) \($0.value.rawValue)" }.sorted()
-            + mapping.uuidColumns.sorted()
+            + mapping.uuidColumns.sorted() + mapping.references.map { "\($0.key)>\($0.value)" }.sorted()
         fingerprint = Hex.encode(MD5.digest(of: (json.text() + types.joined(separator: ",")).utf8).prefix(4))
     }
 
@@ -83,7 +99,7 @@ struct MappedTable: Hashable, Sendable {
     var columns: Set<String> {
         Set(
             parentColumns + [mapping.idColumn] + mapping.fields.values
-                + [mapping.createdColumn, mapping.updatedColumn].compactMap(\.self))
+                + [mapping.createdColumn, mapping.updatedColumn, mapping.witnessColumn].compactMap(\.self))
     }
 
     /// The document with these names of its parents and its own; `nil` if one is missing or is no name.
@@ -114,6 +130,14 @@ struct MappedTable: Hashable, Sendable {
             }
         }
         return values
+    }
+
+    /// A row's version as it is kept on the device: under another mapping, the same row is another document.
+    func tag(_ version: String) -> DocumentTag { DocumentTag(rawValue: "\(fingerprint).\(version)") }
+
+    /// The version in a tag; `nil` for one of another mapping.
+    func version(in tag: DocumentTag) -> String? {
+        tag.rawValue.hasPrefix("\(fingerprint).") ? String(tag.rawValue.dropFirst(fingerprint.count + 1)) : nil
     }
 
     var topic: HintTopic { .rows(of: mapping.table, in: mapping.schema) }

@@ -31,6 +31,17 @@ public struct SupabaseTableMapping: Sendable, Hashable, Codable {
     /// the tables, where it gives one to this client; where it does not, values are what the JSON of its answers says, and times
     /// are strings.
     public var columnTypes: [String: SupabaseColumnType] = [:]
+    /// Whether the database makes the IDs of added rows, as for an identity column.
+    ///
+    /// Then adding a document waits for the answer, which has the ID, and so needs a connection: it is not queued. Rows are
+    /// changed and deleted offline like others.
+    public var generatesIDs = false
+    /// With ``generatesIDs``: a column of type `uuid`, unique and none of the fields, into which the client writes a new UUID
+    /// when it adds a row. By it the client finds out whether the row was added if the answer is lost; without it, it cannot.
+    public var witnessColumn: String?
+    /// Fields whose columns are foreign keys, with the collections that these refer to, such as `["list": "lists"]`. They hold
+    /// references to documents instead of bare keys.
+    public var references: [String: String] = [:]
     /// The column for a row's creation time; without it, that time is unknown.
     public var createdColumn: String?
     /// A column for the time of a row's last change, which this client's writes set. Versions do not need it.
@@ -56,7 +67,9 @@ public struct SupabaseTableMapping: Sendable, Hashable, Codable {
     }
 
     private enum CodingKeys: CodingKey {
-        case collection, schema, table, idColumn, fields, uuidColumns, columnTypes, createdColumn, updatedColumn
+        case collection, schema, table, idColumn, fields, uuidColumns, columnTypes, references, generatesIDs
+        case witnessColumn, createdColumn,
+            updatedColumn
     }
 
     public init(from decoder: any Decoder) throws {
@@ -70,6 +83,9 @@ public struct SupabaseTableMapping: Sendable, Hashable, Codable {
         uuidColumns = try container.decodeIfPresent(Set<String>.self, forKey: .uuidColumns) ?? uuidColumns
         columnTypes =
             try container.decodeIfPresent([String: SupabaseColumnType].self, forKey: .columnTypes) ?? columnTypes
+        references = try container.decodeIfPresent([String: String].self, forKey: .references) ?? references
+        generatesIDs = try container.decodeIfPresent(Bool.self, forKey: .generatesIDs) ?? generatesIDs
+        witnessColumn = try container.decodeIfPresent(String.self, forKey: .witnessColumn)
         createdColumn = try container.decodeIfPresent(String.self, forKey: .createdColumn)
         updatedColumn = try container.decodeIfPresent(String.self, forKey: .updatedColumn)
     }

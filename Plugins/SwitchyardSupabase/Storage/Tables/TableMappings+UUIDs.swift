@@ -1,5 +1,6 @@
 import Foundation
 import Switchyard
+import SwitchyardSync
 
 /// The database's spelling of UUIDs, in paths, queries and writes.
 extension TableMappings {
@@ -10,12 +11,24 @@ extension TableMappings {
         return StoragePath(unchecked: "\(collection.rawValue)/\(mapping.canonical(path.id, in: mapping.idColumn))")
     }
 
-    /// A document with a new name, for a table with UUIDs as keys; `nil` for other collections.
+    /// A document with a new name, for a table with UUIDs as keys, or a provisional one where the database makes keys; `nil`
+    /// for other collections.
     func newDocument(in collection: CollectionPath) -> StoragePath? {
-        guard hasUUIDs, collection.isValid, let mapping = try? place(of: collection)?.table.mapping,
-            mapping.uuidColumns.contains(mapping.idColumn)
-        else { return nil }
+        guard hasUUIDs || generatesIDs, collection.isValid, let mapping = try? place(of: collection)?.table.mapping
+        else {
+            return nil
+        }
+        if mapping.generatesIDs { return collection.document(Self.provisional + collection.newDocument().id) }
+        guard mapping.uuidColumns.contains(mapping.idColumn) else { return nil }
         return canonical(collection.document(UUID().uuidString))
+    }
+
+    /// How provisional names begin, which no counted key does.
+    private static let provisional = "new-"
+
+    func isProvisional(_ path: StoragePath) -> Bool {
+        guard generatesIDs, path.isValid, path.id.hasPrefix(Self.provisional) else { return false }
+        return (try? place(of: path.collection))??.table.mapping.generatesIDs ?? false
     }
 
     func canonical(_ write: DocumentWrite) -> DocumentWrite {
@@ -31,6 +44,13 @@ extension TableMappings {
         return DocumentWrite(
             path: canonical(write.path), operation: operation,
             transforms: write.transforms.map { mapping.canonical($0) }, precondition: write.precondition)
+    }
+
+    func canonical(_ batch: OutgoingBatch) -> OutgoingBatch {
+        guard hasUUIDs else { return batch }
+        return OutgoingBatch(
+            id: batch.id, writes: batch.writes.map { canonical($0) }, mayHaveBeenSent: batch.mayHaveBeenSent,
+            userID: batch.userID, bases: batch.bases)
     }
 
     func canonical(_ query: Query) -> Query {
@@ -110,6 +130,11 @@ extension SupabaseTableMapping {
         return switch value {
         case .string(let text): .string(canonical(text, in: column))
         case .array(let elements): .array(elements.map { canonical($0, of: field) })
+        case .reference(let reference):
+            .reference(
+                DocumentReference(
+                    reference.path.collection.document(canonical(reference.path.id, in: column)),
+                    origin: reference.origin))
         default: value
         }
     }

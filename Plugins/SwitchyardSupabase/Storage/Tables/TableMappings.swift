@@ -23,6 +23,8 @@ struct TableMappings: Sendable {
     let usesDocuments: Bool
     /// Whether any table has columns for UUIDs.
     let hasUUIDs: Bool
+    /// Whether the database makes the names of some documents.
+    let generatesIDs: Bool
 
     static let none = TableMappings()
 
@@ -30,6 +32,7 @@ struct TableMappings: Sendable {
         tables = []
         usesDocuments = true
         hasUUIDs = false
+        generatesIDs = false
     }
 
     /// - Throws: `.invalidConfiguration`, naming the invalid mapping.
@@ -39,6 +42,7 @@ struct TableMappings: Sendable {
         self.tables = tables
         self.usesDocuments = usesDocuments
         hasUUIDs = mappings.contains { !$0.uuidColumns.isEmpty }
+        generatesIDs = mappings.contains(where: \.generatesIDs)
     }
 
     var isEmpty: Bool { tables.isEmpty }

@@ -5,9 +5,9 @@ struct UUIDTablesClient: StorageLayer {
     let base: any StorageClient
     private let tables: TableMappings
 
-    /// - Returns: `base` itself if no mapped table has UUIDs.
+    /// - Returns: `base` itself if no mapped table has UUIDs, or keys that the database makes.
     static func around(_ base: any StorageClient, _ tables: TableMappings) -> any StorageClient {
-        tables.hasUUIDs ? UUIDTablesClient(base: base, tables: tables) : base
+        tables.hasUUIDs || tables.generatesIDs ? UUIDTablesClient(base: base, tables: tables) : base
     }
 
     func newDocument(in collection: CollectionPath) -> StoragePath {

@@ -23,6 +23,9 @@ public protocol StorageClient: Sendable {
 
     /// A document of `collection` with a new random name, as the backend accepts it there. It does not exist until you write
     /// it. By default, the name has 20 letters and digits.
+    ///
+    /// Where only the server can make names, as in a table with counted keys, this one stands for that which the server will
+    /// make: it is good for one creation, which needs a connection and is not queued. ``WriteReceipt/added`` is the document.
     func newDocument(in collection: CollectionPath) -> StoragePath
 
     /// The document at `path`. A missing document is not an error: its snapshot has no data.

@@ -2,7 +2,7 @@ import Foundation
 
 /// A type that documents store directly, bypassing its `init(from:)` and `encode(to:)`.
 enum NativeType {
-    case string, integer, double, date, timestamp, bytes, url, geoPoint, path, reference, value, data
+    case string, integer, double, date, timestamp, bytes, url, decimal, geoPoint, path, reference, value, data
 
     /// `nil` for all other types. Types are compared by identity, which costs next to nothing.
     @inline(__always)
@@ -27,6 +27,8 @@ enum NativeType {
             self = .bytes
         } else if type == URL.self {
             self = .url
+        } else if type == Decimal.self {
+            self = .decimal
         } else if type == GeoPoint.self {
             self = .geoPoint
         } else if type == StoragePath.self {
@@ -40,6 +42,13 @@ enum NativeType {
         } else {
             return nil
         }
+    }
+
+    /// Whether a value was written by the type's own code, as a `Decimal` by earlier versions.
+    @inline(__always)
+    func isInParts(in value: DocumentValue) -> Bool {
+        guard self == .decimal, case .map = value else { return false }
+        return true
     }
 
     /// - Parameter type: The type that this stands for.
@@ -58,6 +67,7 @@ enum NativeType {
                 throw CodingFailure(reason: "the text is no URL")
             }
             return same(url)
+        case .decimal: return same(try Unboxing.decimal(value))
         case .geoPoint:
             guard case .geoPoint(let point) = value else { throw .found(value, expected: "a geo point") }
             return same(point)
@@ -82,6 +92,7 @@ enum NativeType {
         case .timestamp: .timestamp(same(value))
         case .bytes: .bytes(same(value))
         case .url: .string((same(value) as URL).absoluteString)
+        case .decimal: DocumentValue(same(value) as Decimal)
         case .geoPoint: .geoPoint(same(value))
         case .path: .reference(DocumentReference(same(value) as StoragePath))
         case .reference: .reference(same(value))

@@ -53,6 +53,23 @@ enum Unboxing {
         throw CodingFailure(reason: "the number does not fit into \(Value.self)")
     }
 
+    /// A double has the digits that it is written with, and a string all of them.
+    static func decimal(_ value: DocumentValue) throws(CodingFailure) -> Decimal {
+        let text: String
+        switch value {
+        case .integer(let number): return Decimal(number)
+        case .double(let number): text = number.description
+        case .string(let string): text = string
+        default: throw .found(value, expected: "a number")
+        }
+        // Foundation's parser takes what begins with a number.
+        guard text != "nan" else { return .nan }
+        guard text.utf8.allSatisfy({ (48...57).contains($0) || "+-.eE".utf8.contains($0) }),
+            let decimal = Decimal(string: text)
+        else { throw CodingFailure(reason: "a Decimal cannot hold this number") }
+        return decimal
+    }
+
     static func timestamp(_ value: DocumentValue) throws(CodingFailure) -> Timestamp {
         guard case .timestamp(let time) = value else { throw .found(value, expected: "a timestamp") }
         return time
@@ -70,5 +87,14 @@ enum Unboxing {
             }
         default: throw .found(value, expected: "a reference")
         }
+    }
+}
+
+extension DocumentValue {
+    /// A double if all digits fit, so that it is ordered among numbers; otherwise a string, so that none is lost.
+    init(_ decimal: Decimal) {
+        let text = decimal.description
+        let digits = text.utf8.filter { (48...57).contains($0) }.drop { $0 == 48 }
+        self = digits.count <= 15 ? .double(Double(text) ?? .nan) : .string(text)
     }
 }

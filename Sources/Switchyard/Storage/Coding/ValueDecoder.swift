@@ -71,7 +71,7 @@ final class ValueDecoder: Decoder {
 
     /// The value as `type`: natively if documents have such a value, else by the type's own code.
     func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
-        guard let native = NativeType(type) else { return try decodeByItself(type) }
+        guard let native = NativeType(type), !native.isInParts(in: value) else { return try decodeByItself(type) }
         return try own { (value) throws(CodingFailure) in try native.decode(type, from: value) }
     }
 
@@ -104,7 +104,7 @@ final class ValueDecoder: Decoder {
     func decode<Value: Decodable>(
         _ type: Value.Type, from inner: DocumentValue, at step: @autoclosure () -> CodingStep
     ) throws -> Value {
-        guard let native = NativeType(type) else {
+        guard let native = NativeType(type), !native.isInParts(in: inner) else {
             return try ValueDecoder(inner, context, under: self, step()).decodeByItself(type)
         }
         return try unbox(inner, at: step()) { (value) throws(CodingFailure) in

@@ -52,7 +52,8 @@ public struct CollectionHandle: DocumentQuerySource, Hashable, CustomStringConve
         _ fields: WriteFields
     ) async throws(StorageError) -> (document: DocumentHandle, receipt: WriteReceipt) {
         let document = newDocument()
-        return (document, try await document.create(fields))
+        let receipt = try await document.create(fields)
+        return (receipt.added.map { DocumentHandle(storage: storage, path: $0) } ?? document, receipt)
     }
 
     /// Adds a document with a new random name and the fields of `value`.

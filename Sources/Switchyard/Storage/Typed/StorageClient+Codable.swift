@@ -50,8 +50,7 @@ extension StorageClient {
         to collection: CollectionPath, from value: some Encodable, by coder: DocumentCoder = .standard
     ) async throws(StorageError) -> StoragePath {
         let path = newDocument(in: collection)
-        try await createDocument(path, from: value, by: coder)
-        return path
+        return try await createDocument(path, from: value, by: coder).added ?? path
     }
 
     /// Adds a document with a new random name to `collection`.
@@ -62,8 +61,7 @@ extension StorageClient {
         to collection: CollectionPath, _ fields: WriteFields
     ) async throws(StorageError) -> StoragePath {
         let path = newDocument(in: collection)
-        try await createDocument(path, fields)
-        return path
+        return try await createDocument(path, fields).added ?? path
     }
 }
 

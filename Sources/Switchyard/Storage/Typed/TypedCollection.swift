@@ -48,7 +48,8 @@ public struct TypedCollection<Value: Sendable>: TypedQuerySource {
         _ value: Value
     ) async throws(StorageError) -> (document: TypedDocument<Value>, receipt: WriteReceipt) {
         let document = newDocument()
-        return (document, try await document.create(value))
+        let receipt = try await document.create(value)
+        return (receipt.added.map { self.document(at: $0) } ?? document, receipt)
     }
 
     /// The same collection without the type.

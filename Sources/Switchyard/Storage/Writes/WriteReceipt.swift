@@ -18,6 +18,8 @@ public struct WriteReceipt: Sendable {
 
     /// The batch's own name: the same in the queue of pending writes and in a provider's ledger.
     public let batchID: String
+    /// The added document, if the server has made its name; see ``StorageClient/newDocument(in:)``.
+    public let added: StoragePath?
     /// The answer, if it was known when the receipt was made.
     let present: Acknowledgement?
     private let answer: @Sendable () async -> Result<Acknowledgement, StorageError>
@@ -38,18 +40,24 @@ public struct WriteReceipt: Sendable {
     ) { self.init(batchID, present: nil, lastFailure: lastFailure, answer: answer) }
 
     /// A write that the server has answered already.
-    public init(batchID: String, acknowledged acknowledgement: Acknowledgement) {
-        self.init(batchID, present: acknowledgement) { .success(acknowledgement) }
+    ///
+    /// - Parameters:
+    ///   - batchID: The batch's own name.
+    ///   - acknowledgement: The answer.
+    ///   - added: The added document, if the server has made its name.
+    public init(batchID: String, acknowledged acknowledgement: Acknowledgement, added: StoragePath? = nil) {
+        self.init(batchID, present: acknowledgement, added: added) { .success(acknowledgement) }
     }
 
     private init(
-        _ batchID: String, present: Acknowledgement?,
+        _ batchID: String, present: Acknowledgement?, added: StoragePath? = nil,
         lastFailure: @escaping @Sendable () async -> StorageError? = { nil },
         answer: @escaping @Sendable () async -> Result<Acknowledgement, StorageError>
     ) {
         self.lastFailure = lastFailure
         self.batchID = batchID
         self.present = present
+        self.added = added
         self.answer = answer
     }
 

@@ -15,6 +15,24 @@
             }
         }
 
+        /// One handle, one connection, `count` requests, each for the address that `url` gives.
+        static func gets(
+            headers: [String] = [], count: Int, _ url: @escaping @Sendable (Int) -> String
+        ) async throws {
+            try await onThread {
+                let easy = try handle(url(0))
+                defer { ccurl_easy_free(easy) }
+                let list = headers.reduce(nil) { ccurl_list_append($0, $1) }
+                defer { ccurl_list_free(list) }
+                ccurl_set_pointer(easy, CCURL_OPT_HTTPHEADER, list)
+                ccurl_set_write_callback(easy) { _, size, count, _ in size * count }
+                for number in 0..<count {
+                    ccurl_set_string(easy, CCURL_OPT_URL, url(number))
+                    try perform(easy)
+                }
+            }
+        }
+
         /// One handle, one connection, the same body `count` times.
         static func posts(
             _ url: String, _ body: [UInt8], headers: [String] = ["Content-Type: application/json"], count: Int

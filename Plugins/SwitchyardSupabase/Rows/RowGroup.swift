@@ -1,0 +1,118 @@
+import Switchyard
+import SwitchyardBytes
+import SwitchyardSync
+
+/// Writes to different rows of one table that are one request, so that all of them take effect or none. Pure.
+struct RowGroup: Sendable {
+    enum Kind: Sendable {
+        case sets, creations, deletions
+    }
+
+    struct Entry: Sendable {
+        let write: DocumentWrite
+        let row: RowAddress
+        let change: RowChange
+        /// The version that the row had when the write was first sent; `nil` if that is not known.
+        let base: String?
+    }
+
+    /// Keys are in the address of a request for deletions, which gateways limit.
+    static let maximumDeletions = 100
+
+    let kind: Kind
+    private(set) var entries: [Entry]
+    /// The size of the rows in the request, roughly.
+    private var size: Int
+
+    /// - Parameters:
+    ///   - writes: In the spelling of the mapping, each with the tag that its document had when it was first sent.
+    ///   - places: The tables of the writes.
+    ///   - shape: The shape of the table that all of them are in.
+    /// - Returns: `nil` if the writes are in several tables, of several kinds, or such as need a request each.
+    init?(
+        _ writes: [DocumentWrite], _ bases: [DocumentTag?] = [], in places: [TableMappings.Place], _ shape: RowShape
+    ) throws(StorageError) {
+        var entries: [Entry] = []
+        var kind: Kind?
+        var paths: Set<StoragePath> = []
+        for (index, write) in writes.enumerated() {
+            guard places[index].table == shape.table, paths.insert(write.path).inserted else { return nil }
+            let row = try RowAddress(write.path, places[index], shape)
+            let change = try RowChange(write, shape)
+            guard let own = Kind(write, row, change, shape), kind == nil || kind == own else { return nil }
+            kind = own
+            let base = index < bases.count ? bases[index].flatMap { shape.version(in: $0) } : nil
+            entries.append(Entry(write: write, row: row, change: change, base: base))
+        }
+        guard let kind, kind != .deletions || entries.count <= Self.maximumDeletions else { return nil }
+        (self.kind, self.entries) = (kind, entries)
+        size =
+            kind == .deletions
+            ? 0 : entries.reduce(0) { $0 + JSON.object($1.row.object(with: $1.change)).approximateSize }
+    }
+
+    subscript(range: Range<Int>) -> RowGroup {
+        var part = self
+        part.entries = Array(entries[range])
+        return part
+    }
+
+    /// Whether nothing should be added: the request is about a megabyte.
+    var isLarge: Bool { size > SupabaseDriver.sharedBytes }
+
+    /// - Returns: Whether the other group's writes have been added; not those of another kind, or to the same rows.
+    mutating func add(_ other: RowGroup) -> Bool {
+        let paths = Set(entries.map(\.write.path))
+        guard other.kind == kind, !other.entries.contains(where: { paths.contains($0.write.path) }),
+            kind != .deletions || entries.count + other.entries.count <= Self.maximumDeletions
+        else { return false }
+        entries += other.entries
+        size += other.size
+        return true
+    }
+
+    /// The columns that the rows set; the same for all.
+    func columns(_ shape: RowShape) -> String {
+        (entries[0].row.columns.map(\.name) + entries[0].change.columns(shape)).map(ColumnName.text)
+            .joined(separator: ",")
+    }
+
+    var objects: JSON { .array(entries.map { .object($0.row.object(with: $0.change)) }) }
+
+    /// The conditions for exactly these rows.
+    ///
+    /// - Parameter asSent: Whether a row that has changed since it was first sent is another one by now.
+    func conditions(asSent: Bool) -> [RowCondition] {
+        let last = entries[0].row.columns.count - 1
+        let shared = entries[0].row.conditions.dropLast()
+        let isOneParent = entries.allSatisfy { $0.row.conditions.dropLast() == shared }
+        if isOneParent, !asSent || entries.allSatisfy({ $0.base == nil }) {
+            let operands = entries.compactMap { entry -> String? in
+                guard case .test(_, _, .value(let operand)) = entry.row.conditions[last] else { return nil }
+                return operand
+            }
+            return shared + [.test(entries[0].row.columns[last].name, "in", .list(operands))]
+        }
+        let rows = entries.map { entry -> RowCondition in
+            guard asSent, let base = entry.base else { return .all(entry.row.conditions) }
+            return .all(entry.row.conditions + [.test(RowShape.version, "eq", .value(base))])
+        }
+        return [.any(rows)]
+    }
+}
+
+extension RowGroup.Kind {
+    /// - Returns: `nil` for a write that needs a request of its own.
+    fileprivate init?(_ write: DocumentWrite, _ row: RowAddress, _ change: RowChange, _ shape: RowShape) {
+        switch (write.operation, write.precondition) {
+        case (.set, .none):
+            guard !change.dependsOnRow, row.isKey(of: shape) else { return nil }
+            self = .sets
+        case (.set, .exists(false)):
+            guard !change.dependsOnRow else { return nil }
+            self = .creations
+        case (.delete, .none): self = .deletions
+        default: return nil
+        }
+    }
+}

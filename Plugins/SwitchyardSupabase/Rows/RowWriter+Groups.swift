@@ -1,0 +1,85 @@
+import Switchyard
+import SwitchyardBytes
+import SwitchyardSync
+import SwitchyardWire
+
+/// Several rows in one request.
+extension RowWriter {
+    /// Carries out all writes of a group, or none.
+    ///
+    /// - Returns: For each, the row that it has left; `nil` if there is none, or if the caller may not see it.
+    func write(_ group: RowGroup, _ shape: RowShape) async throws(StorageError) -> [JSONObject?] {
+        for entry in group.entries { try await passFence(entry.write, entry.row, entry.change, shape) }
+        switch group.kind {
+        case .sets:
+            let rows = try await send(
+                .post, shape,
+                [
+                    ("on_conflict", shape.keys.map(ColumnName.text).joined(separator: ",")),
+                    ("columns", group.columns(shape)), ("select", shape.selection()),
+                ],
+                "return=representation,resolution=merge-duplicates,missing=default", group.objects)
+            return group.inOrder(rows, shape)
+        case .creations: return try await create(group, shape)
+        case .deletions: return try await delete(group, shape)
+        }
+    }
+
+    private func create(_ group: RowGroup, _ shape: RowShape) async throws(StorageError) -> [JSONObject?] {
+        let columns = ("columns", group.columns(shape))
+        do throws(StorageError) {
+            let rows = try await send(
+                .post, shape, [columns, ("select", shape.selection())], "return=representation,missing=default",
+                group.objects)
+            return group.inOrder(rows, shape)
+        } catch {
+            if error.isAboutRights {
+                // Adding may be allowed where reading is not.
+                _ = try await send(.post, shape, [columns], "return=minimal,missing=default", group.objects)
+                return group.entries.map { _ in nil }
+            }
+            guard error.isAboutKey(of: shape) else { throw error }
+            let rows = group.inOrder(try await read(group, shape), shape)
+            // All of them with these very values are what an attempt has left whose answer was lost.
+            if batch?.mayHaveBeenSent == true,
+                zip(group.entries, rows).allSatisfy({ entry, row in row.map { entry.change.isIn($0) } ?? false })
+            {
+                return rows
+            }
+            let taken = zip(group.entries, rows).first { $0.1 != nil }?.0 ?? group.entries[0]
+            throw .existingRow(taken.row)
+        }
+    }
+
+    private func delete(_ group: RowGroup, _ shape: RowShape) async throws(StorageError) -> [JSONObject?] {
+        let isRepeated = batch?.mayHaveBeenSent == true
+        let conditions = RowCondition.parameters(group.conditions(asSent: isRepeated))
+        let deleted = try await send(
+            .delete, shape, conditions + [("select", shape.selection())], "return=representation", nil)
+        guard deleted.count < group.entries.count else { return group.entries.map { _ in nil } }
+        let left = group.inOrder(try await read(group, shape), shape)
+        for (entry, row) in zip(group.entries, left) {
+            // A row that was made anew since is another one.
+            if isRepeated, let base = entry.base, row.map({ shape.version(of: $0) != base }) == true { continue }
+            guard row == nil else { throw .lockedRow(entry.row) }
+        }
+        return left
+    }
+
+    private func read(_ group: RowGroup, _ shape: RowShape) async throws(StorageError) -> [JSONObject] {
+        var rows: [JSONObject] = []
+        for start in stride(from: 0, to: group.entries.count, by: RowGroup.maximumDeletions) {
+            let some = group[start..<min(start + RowGroup.maximumDeletions, group.entries.count)]
+            rows += try await read(some.conditions(asSent: false), shape)
+        }
+        return rows
+    }
+}
+
+extension RowGroup {
+    /// The rows of an answer, each beside the write that it belongs to.
+    fileprivate func inOrder(_ rows: [JSONObject], _ shape: RowShape) -> [JSONObject?] {
+        let found = Dictionary(rows.map { (shape.path(of: $0), $0) }) { first, _ in first }
+        return entries.map { found[$0.write.path] }
+    }
+}

@@ -1,0 +1,145 @@
+import Foundation
+import Switchyard
+import SwitchyardLocalSupabase
+import SwitchyardServerKit
+import SwitchyardTestSupport
+import SwitchyardWire
+import Testing
+
+@testable import SwitchyardSupabase
+
+/// Tables whose keys the database counts up.
+@Suite(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
+struct GeneratedKeyTests {
+    private struct Task: Codable, Equatable {
+        @DocumentID var id: Int
+        var title: String
+        var n = 0
+    }
+
+    private static func mapping(witness: String?) -> SupabaseTableMapping {
+        var mapping = SupabaseTableMapping(collection: "tasks", table: "tasks", columns: ["title", "n"])
+        mapping.generatesIDs = true
+        mapping.witnessColumn = witness
+        return mapping
+    }
+
+    private func withStorage(
+        witness: String? = nil, _ body: (any StorageClient, TablesSite) async throws -> Void
+    ) async throws {
+        let site = try await TablesSite()
+        try await site.run(
+            """
+            create table public.tasks (
+              id bigint generated always as identity (start with 41), title text not null unique, n int not null default 0,
+              token uuid unique, primary key (id));
+            grant all on public.tasks to authenticated;
+            """)
+        let storage = try await site.storage([Self.mapping(witness: witness)])
+        try await body(storage, site)
+        await storage.shutDown()
+        await site.supabase.stop()
+    }
+
+    @Test func `An added document has the key that the database made`() async throws {
+        try await withStorage { storage, site in
+            let tasks = storage.collection("tasks", of: Task.self)
+            let (document, receipt) = try await tasks.addWithReceipt(Task(id: DocumentID(0), title: "Milk"))
+            #expect(document.path == "tasks/41" && receipt.added == "tasks/41")
+            try await receipt.acknowledged()
+            #expect(try await document.get(from: .server) == Task(id: DocumentID(41), title: "Milk"))
+            #expect(try await storage.addDocument(to: "tasks", ["title": "Bread", "n": .increment(2)]) == "tasks/42")
+            #expect(try await storage.collection("tasks").add(["title": "Eggs"]).path == "tasks/43")
+            #expect(
+                try await site.text("select string_agg(title || n, ' ' order by id) from public.tasks")
+                    == "Milk0 Bread2 Eggs0")
+            // From then on it is a document like others, also offline.
+            try await storage.disableNetwork()
+            try await document.update(["n": 7])
+            try await storage.enableNetwork()
+            try await storage.waitForPendingWrites()
+            #expect(try await site.text("select n from public.tasks where id = 41") == "7")
+        }
+    }
+
+    @Test func `Live queries show an added document once, under its key`() async throws {
+        try await withStorage { storage, _ in
+            let seen = AsyncStream<[String]>.makeStream()
+            let stream = _Concurrency.Task {
+                for try await snapshot in storage.snapshots(of: Query(in: "tasks")) {
+                    seen.continuation.yield(snapshot.documents.map(\.id))
+                }
+            }
+            var names = seen.stream.makeAsyncIterator()
+            #expect(await names.next() == [])
+            try await storage.addDocument(to: "tasks", ["title": "Milk"])
+            #expect(await names.next() == ["41"])
+            stream.cancel()
+        }
+    }
+
+    @Test func `Without a connection nothing is queued, and the error says why`() async throws {
+        try await withStorage { storage, site in
+            try await storage.disableNetwork()
+            let refusal = await #expect(throws: StorageError.self) {
+                try await storage.addDocument(to: "tasks", ["title": "Milk"])
+            }
+            #expect(refusal?.code == .unavailable)
+            #expect(try await storage.pendingWrites().first { _ in true }?.isEmpty == true)
+            try await storage.enableNetwork()
+            let provisional = storage.newDocument(in: "tasks")
+            let update = await #expect(throws: StorageError.self) {
+                try await storage.updateDocument(provisional, ["title": "Milk"])
+            }
+            #expect(update?.code == .invalidArgument && update?.message.contains("no key yet") == true)
+            let batch = await #expect(throws: StorageError.self) {
+                try await storage.commit(
+                    WriteBatch([
+                        .create(provisional, ["title": "Milk"]),
+                        .create(storage.newDocument(in: "tasks"), ["title": "Bread"]),
+                    ]))
+            }
+            #expect(batch?.code == .unsupported)
+            #expect(try await site.text("select count(*) from public.tasks") == "0")
+        }
+    }
+
+    @Test(arguments: LostAnswerTests.Loss.allCases)
+    func `With a witness a lost answer neither loses nor doubles the row`(_ loss: LostAnswerTests.Loss) async throws {
+        try await withStorage(witness: "token") { storage, site in
+            site.supabase.faults.add(loss.fault, times: 1) {
+                $0.method == .post && $0.rawPath.hasPrefix("/rest/v1/tasks")
+            }
+            let path = try await storage.addDocument(to: "tasks", ["title": "Milk"])
+            #expect(try await site.text("select string_agg('tasks/' || id, ' ') from public.tasks") == path.rawValue)
+            let taken = await #expect(throws: StorageError.self) {
+                try await storage.addDocument(to: "tasks", ["title": "Milk"])
+            }
+            #expect(taken?.code == .failedPrecondition && taken?.message.contains("title") == true)
+        }
+    }
+
+    @Test func `Without a witness a lost answer is reported as that`() async throws {
+        try await withStorage { storage, site in
+            site.supabase.faults.add(LostAnswerTests.Loss.connection.fault, times: 1) {
+                $0.method == .post && $0.rawPath.hasPrefix("/rest/v1/tasks")
+            }
+            let lost = await #expect(throws: StorageError.self) {
+                try await storage.addDocument(to: "tasks", ["title": "Milk"])
+            }
+            #expect(lost?.code == .unavailable && lost?.isRetryable == false)
+            #expect(lost?.message.contains("not known whether the row was added") == true)
+            #expect(lost?.message.contains("witnessColumn") == true)
+            let count = try await site.text("select count(*) from public.tasks")
+            #expect(count == "1")
+        }
+    }
+
+    @Test func `A witness needs generated keys, and a column of its own`() {
+        var mapping = Self.mapping(witness: "title")
+        #expect(throws: InfrastructureError.self) { try TableMappings([mapping]) }
+        mapping.witnessColumn = "token"
+        mapping.generatesIDs = false
+        #expect(throws: InfrastructureError.self) { try TableMappings([mapping]) }
+    }
+}

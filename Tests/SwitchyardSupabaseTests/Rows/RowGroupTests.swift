@@ -1,0 +1,200 @@
+import Foundation
+import Switchyard
+import SwitchyardBytes
+import SwitchyardLocalSupabase
+import SwitchyardServerKit
+import SwitchyardSync
+import SwitchyardTestSupport
+import SwitchyardWire
+import Synchronization
+import Testing
+
+@testable import SwitchyardSupabase
+
+/// Writes to several rows in one request.
+struct RowGroupTests {
+    private static let a = "11111111-1111-4111-8111-111111111111"
+    private static let b = "22222222-2222-4222-8222-222222222222"
+
+    private static func group(_ writes: [DocumentWrite]) throws -> RowGroup? {
+        let tables = try TableMappings(TablesSite.mappings, usesDocuments: false)
+        let places = try writes.map { try #require(try tables.place(of: $0.path.collection)) }
+        return try RowGroup(writes, in: places, RowShape(places[0].table))
+    }
+
+    private static func path(_ id: String, _ table: String = "todos") -> StoragePath {
+        StoragePath(unchecked: "\(table)/\(id)")
+    }
+
+    @Test func `Sets, creations and deletions in one table are one request`() throws {
+        let (a, b) = (Self.path(Self.a), Self.path(Self.b))
+        #expect(try Self.group([.set(a, ["title": "A"]), .set(b, ["title": "B", "n": 2])])?.kind == .sets)
+        #expect(try Self.group([.create(a, ["title": "A"]), .create(b, ["title": "B"])])?.kind == .creations)
+        #expect(try Self.group([.delete(a), .delete(b)])?.kind == .deletions)
+    }
+
+    @Test func `What one request cannot say is no group`() throws {
+        let (a, b, list) = (Self.path(Self.a), Self.path(Self.b), Self.path(Self.b, "lists"))
+        #expect(try Self.group([.set(a, ["title": "A"]), .delete(b)])?.kind == nil)
+        #expect(try Self.group([.set(a, ["title": "A"]), .set(list, ["name": "B"])])?.kind == nil)
+        #expect(try Self.group([.set(a, ["title": "A"]), .set(a, ["title": "B"])])?.kind == nil)
+        let existing = DocumentWrite(path: b, operation: .delete, precondition: .exists(true))
+        #expect(try Self.group([.delete(a), existing])?.kind == nil)
+    }
+
+    @Test func `Updates and what depends on the row are no group`() throws {
+        let (a, b) = (Self.path(Self.a), Self.path(Self.b))
+        #expect(try Self.group([.update(a, ["title": "A"]), .update(b, ["title": "B"])])?.kind == nil)
+        #expect(try Self.group([.set(a, ["n": .increment(1)]), .set(b, ["n": .increment(1)])])?.kind == nil)
+    }
+
+    @Test func `A repeated deletion names the version that each row had`() throws {
+        let tables = try TableMappings(TablesSite.mappings, usesDocuments: false)
+        let place = try #require(try tables.place(of: CollectionPath("todos")))
+        let shape = RowShape(place.table)
+        let group = try #require(
+            try RowGroup(
+                [.delete(Self.path(Self.a)), .delete(Self.path(Self.b))], [shape.tag("7"), nil], in: [place, place],
+                shape))
+        let first = RowCondition.parameters(group.conditions(asSent: false))
+        #expect(first.map(\.name) == ["id"] && first[0].value == "in.(\"\(Self.a)\",\"\(Self.b)\")")
+        let repeated = RowCondition.parameters(group.conditions(asSent: true))
+        #expect(repeated.map(\.name) == ["or"])
+        #expect(
+            repeated[0].value
+                == "(and(id.eq.\"\(Self.a)\",xmin.eq.\"7\"),and(id.eq.\"\(Self.b)\"))")
+    }
+}
+
+/// The same on a service without functions.
+@Suite(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
+struct SharedRowRequestTests {
+    /// Counts the requests that write to a table.
+    private final class Requests: Sendable {
+        private let counted = Mutex(0)
+        var count: Int { counted.withLock { $0 } }
+
+        init(to supabase: LocalSupabase) {
+            supabase.faults.add(.dropAnswer(), times: nil) { [weak self] request in
+                if request.method != .get, request.rawPath.hasPrefix("/rest/v1/todos") {
+                    self?.counted.withLock { $0 += 1 }
+                }
+                return false
+            }
+        }
+    }
+
+    private func withStorage(
+        _ body: (any StorageClient, TablesSite, Requests) async throws -> Void
+    ) async throws {
+        let site = try await TablesSite()
+        let requests = Requests(to: site.supabase)
+        let storage = try await site.storage(TablesSite.mappings)
+        try await body(storage, site, requests)
+        await storage.shutDown()
+        await site.supabase.stop()
+    }
+
+    private static func names(_ count: Int) -> [StoragePath] {
+        (0..<count).map { _ in StoragePath(unchecked: "todos/\(UUID().uuidString)") }
+    }
+
+    /// Queues all writes before any is sent.
+    private func queue(_ writes: [DocumentWrite], on client: any StorageClient) async throws -> [WriteReceipt] {
+        try await client.disableNetwork()
+        var receipts: [WriteReceipt] = []
+        for write in writes { receipts.append(try await client.commit(WriteBatch([write]))) }
+        try await client.enableNetwork()
+        return receipts
+    }
+
+    @Test func `Rows that wait share a request, also where some fields are missing`() async throws {
+        try await withStorage { storage, site, requests in
+            let names = Self.names(40)
+            let writes = try names.enumerated().map { number, path in
+                try DocumentWrite.set(path, number % 2 == 0 ? ["title": "T", "n": .of(number)] : ["title": "T"])
+            }
+            for receipt in try await queue(writes, on: storage) { try await receipt.acknowledged() }
+            #expect(try await site.text("select count(*) || ' ' || sum(n) from public.todos") == "40 380")
+            #expect(requests.count <= 4)
+            // The versions came back with the answer.
+            let shown = try await storage.document(names[2], from: .cache)
+            let again = try await storage.document(names[2], from: .server)
+            #expect(again.updateTime == shown.updateTime && again["n"] == 2)
+            for receipt in try await queue(names.map { .delete($0) }, on: storage) { try await receipt.acknowledged() }
+            #expect(try await site.text("select count(*) from public.todos") == "0")
+            #expect(requests.count <= 8)
+        }
+    }
+
+    @Test func `Only the row that a policy forbids is refused`() async throws {
+        try await withStorage { storage, site, requests in
+            var names = Self.names(6)
+            names[3] = StoragePath(unchecked: "lists/\(UUID().uuidString)")
+            let writes = try names.map { path in
+                path.collection.id == "lists"
+                    ? try DocumentWrite.set(path, ["owner": .of(TablesSite.bob), "name": "Bob's"])
+                    : try .set(path, ["title": "T"])
+            }
+            let lists = try (0..<5).map { number in
+                try DocumentWrite.set(
+                    StoragePath(unchecked: "lists/\(UUID().uuidString)"),
+                    ["owner": .of(number == 2 ? TablesSite.bob : TablesSite.alice), "name": .of("L\(number)")])
+            }
+            let receipts = try await queue(writes + lists, on: storage)
+            for (index, receipt) in receipts.enumerated() where index != 3 && index != 8 {
+                try await receipt.acknowledged()
+            }
+            for index in [3, 8] {
+                let refusal = await #expect(throws: StorageError.self) { try await receipts[index].acknowledged() }
+                #expect(refusal?.code == .unauthorized)
+            }
+            #expect(try await site.text("select count(*) from public.todos") == "5")
+            #expect(
+                try await site.text("select string_agg(name, ' ' order by name) from public.lists") == "L0 L1 L3 L4")
+        }
+    }
+
+    @Test func `A batch of rows of one table takes effect as a whole or not at all`() async throws {
+        try await withStorage { storage, site, requests in
+            let names = Self.names(5)
+            try await storage.commit(
+                WriteBatch(try names.prefix(3).map { try .create($0, ["title": "A"]) })
+            ).acknowledged()
+            #expect(requests.count == 1)
+            let taken = await #expect(throws: StorageError.self) {
+                try await storage.commit(WriteBatch(try names.suffix(3).map { try .create($0, ["title": "B"]) }))
+                    .acknowledged()
+            }
+            #expect(taken?.code == .alreadyExists && taken?.message.contains(names[2].id.lowercased()) == true)
+            #expect(try await site.text("select string_agg(title, '') from public.todos") == "AAA")
+            try await storage.commit(WriteBatch(try names.map { try .set($0, ["title": "C"]) })).acknowledged()
+            #expect(try await site.text("select string_agg(title, '') from public.todos") == "CCCCC")
+            try await storage.commit(WriteBatch(names.map { .delete($0) })).acknowledged()
+            #expect(try await site.text("select count(*) from public.todos") == "0")
+            let mixed = await #expect(throws: StorageError.self) {
+                try await storage.commit(
+                    WriteBatch([try .set(names[0], ["title": "D"]), try .update(names[1], ["title": "D"])])
+                ).acknowledged()
+            }
+            #expect(mixed?.code == .unsupported && mixed?.message.contains("install --documents") == true)
+            #expect(try await site.text("select count(*) from public.todos") == "0")
+        }
+    }
+
+    @Test(arguments: LostAnswerTests.Loss.allCases)
+    func `Rows whose shared answer was lost are written once, and a creation does not find itself`(
+        _ loss: LostAnswerTests.Loss
+    ) async throws {
+        try await withStorage { storage, site, requests in
+            site.supabase.faults.add(loss.fault, times: 1) {
+                $0.method == .post && $0.rawPath.hasPrefix("/rest/v1/todos")
+            }
+            let names = Self.names(12)
+            let receipts = try await queue(try names.map { try .create($0, ["title": "T"]) }, on: storage)
+            for receipt in receipts { try await receipt.acknowledged() }
+            #expect(try await site.text("select count(*) from public.todos") == "12")
+            #expect(try await storage.documents(Query(in: "todos"), from: .server).documents.count == 12)
+        }
+    }
+}
