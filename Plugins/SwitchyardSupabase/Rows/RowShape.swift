@@ -18,7 +18,11 @@ struct RowShape: Sendable {
     ///   - table: The mapping.
     ///   - types: The types of columns that the mapping does not declare.
     ///   - facts: What earlier answers have told of the table.
-    init(_ table: MappedTable, types: [String: SupabaseColumnType] = [:], facts: RowFacts = RowFacts()) {
+    ///   - isPartial: Whether the types of other columns are still to come.
+    init(
+        _ table: MappedTable, types: [String: SupabaseColumnType] = [:], facts: RowFacts = RowFacts(),
+        isPartial: Bool = false
+    ) {
         self.table = table
         let mapping = table.mapping
         var kinds: [String: ColumnKind] = [:]
@@ -26,7 +30,10 @@ struct RowShape: Sendable {
             if let type = mapping.columnTypes[column] ?? types[column] {
                 kinds[column] = ColumnKind(type)
             }
-            if mapping.uuidColumns.contains(column) { kinds[column] = kinds[column]?.holdingUUIDs ?? .uuid }
+            guard mapping.uuidColumns.contains(column) else { continue }
+            // Until it is known, a field's column may be an array of them.
+            let mayBeArray = isPartial && kinds[column] == nil && mapping.fields.values.contains(column)
+            if !mayBeArray { kinds[column] = kinds[column]?.holdingUUIDs ?? .uuid }
         }
         if let updated = mapping.updatedColumn, kinds[updated] == nil { kinds[updated] = .time(hasZone: true) }
         if let created = mapping.createdColumn, kinds[created] == nil { kinds[created] = .time(hasZone: true) }

@@ -91,7 +91,7 @@ struct RowStore: Sendable {
     ///
     /// - Parameter isNamed: Whether the row has a key already.
     func check(_ write: DocumentWrite, in place: TableMappings.Place, isNamed: Bool = true) throws(StorageError) {
-        let shape = catalog.knownShape(of: place.table) ?? RowShape(place.table)
+        let shape = catalog.knownShape(of: place.table) ?? RowShape(place.table, isPartial: true)
         if isNamed { _ = try RowAddress(write.path, place, shape) }
         _ = try RowChange(write, shape)
     }

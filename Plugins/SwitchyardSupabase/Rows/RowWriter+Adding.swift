@@ -39,9 +39,9 @@ extension RowWriter {
                 guard let row = rows.first else { throw .vanishedRow(of: shape.mapping) }
                 return row
             } catch {
-                guard error.mayHaveBeenCarriedOut || error.isAboutUniqueness else { throw error }
+                guard error.mayHaveTakenEffect || error.isAboutUniqueness else { throw error }
                 guard let column = shape.mapping.witnessColumn else {
-                    throw error.mayHaveBeenCarriedOut ? .unknownAddition(to: shape.mapping, error) : error
+                    throw error.mayHaveTakenEffect ? .unknownAddition(to: shape.mapping, error) : error
                 }
                 do throws(StorageError) {
                     let own = RowCondition.test(column, "eq", .value(witness))
@@ -50,7 +50,7 @@ extension RowWriter {
                     guard error.isRetryable else { throw error }
                 }
                 // Another value of the row is taken.
-                guard error.mayHaveBeenCarriedOut else { throw error }
+                guard error.mayHaveTakenEffect else { throw error }
                 try? await reader.service.clock.sleep(for: .milliseconds(200))
             }
         }

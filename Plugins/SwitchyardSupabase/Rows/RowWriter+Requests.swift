@@ -144,7 +144,7 @@ extension RowWriter {
             let response = try await reader.service.send(request, for: batch, as: reader.reader)
             return response.body.isEmpty ? [] : try reader.rows(in: response, of: shape)
         } catch {
-            if error.mayHaveBeenCarriedOut, let batch {
+            if error.mayStillTakeEffect, let batch {
                 for (index, write) in batch.writes.enumerated() {
                     fences.raise(at: write.path, base: base(shape, ofWrite: index))
                 }

@@ -56,10 +56,17 @@ extension StorageError {
 
     private var failure: PostgRESTFailure? { underlying as? PostgRESTFailure }
 
-    /// Whether the request may have taken effect, or may still do so.
-    var mayHaveBeenCarriedOut: Bool {
+    /// Whether the request may have taken effect, or may still do so: nobody stops what a database does for a service that it
+    /// can no longer answer.
+    var mayStillTakeEffect: Bool {
         if let error = underlying as? TransportError { return error.mayHaveBeenSent }
-        return failure.map { $0.code == nil && $0.status >= 500 } ?? false
+        return failure.map { $0.code == nil && ($0.status >= 500 || $0.isWithoutDatabase) } ?? false
+    }
+
+    /// Whether the request may have taken effect, also if it cannot do so any more, because the database itself ended it.
+    var mayHaveTakenEffect: Bool {
+        mayStillTakeEffect
+            || failure?.code.map { $0.hasPrefix("08") || ["57P01", "57P02", "57P03"].contains($0) } ?? false
     }
 
     var isAboutRights: Bool { failure?.code == "42501" }
