@@ -4,7 +4,7 @@ import SwitchyardBytes
 import SwitchyardSync
 
 /// How a column's values read and compare.
-indirect enum ColumnKind: Sendable, Hashable {
+enum ColumnKind: Sendable, Hashable {
     /// A string; the name of its type, such as that of an enumeration.
     case text(String)
     case uuid
@@ -19,9 +19,9 @@ indirect enum ColumnKind: Sendable, Hashable {
     case bytes
     /// `jsonb` compares; `json` does not.
     case json(isBinary: Bool)
-    case array(ColumnKind)
+    indirect case array(ColumnKind)
     /// A foreign key, which refers to a document of a collection.
-    case reference(CollectionPath, key: ColumnKind)
+    indirect case reference(CollectionPath, key: ColumnKind)
     /// Not declared, and not told by the service: what the JSON of an answer says.
     case unknown
 

@@ -66,15 +66,14 @@ extension RowReader {
         for (collection, paths) in Dictionary(grouping: changed, by: \.collection) {
             let place = TableMappings.Place(table: table, parents: table.parents(of: collection))
             let answer = try await rows(named: paths.map(\.id), in: place)
-            for row in answer.rows {
-                // Such as it is now, which may be later than in the digest.
-                guard let (document, isSettled) = self.document(row, of: answer) else { continue }
-                guard isSettled else {
+            // Such as they are now, which may be later than in the digest.
+            for row in documents(of: answer) {
+                guard row.isSettled else {
                     found.isSettled = false
                     continue
                 }
-                found.documents[document.path] = document
-                read[document.path] = answer.shape.tag(of: row)?.rawValue
+                found.documents[row.document.path] = row.document
+                read[row.document.path] = row.tag?.rawValue
             }
         }
         found.results = found.results.map { ($0.path, read[$0.path] ?? $0.mark) }
@@ -84,10 +83,10 @@ extension RowReader {
     private func found(_ answer: Answer) -> RowTargets.Found {
         var found = RowTargets.Found(version: answer.version)
         found.hasTags = answer.shape.hasVersions
-        for row in answer.rows {
-            guard let (document, isSettled) = document(row, of: answer) else { continue }
-            found.results.append((document.path, answer.shape.tag(of: row)?.rawValue ?? "\(document.data.hashValue)"))
-            if isSettled { found.documents[document.path] = document } else { found.isSettled = false }
+        for row in documents(of: answer) {
+            let document = row.document
+            found.results.append((document.path, row.tag?.rawValue ?? "\(document.data.hashValue)"))
+            if row.isSettled { found.documents[document.path] = document } else { found.isSettled = false }
         }
         return found
     }

@@ -25,17 +25,40 @@ struct RowReader: Sendable {
         var rows: [JSONObject] = []
     }
 
-    /// A row as a document, with the time at which this version of it was first seen.
-    ///
-    /// - Returns: The document, `nil` for a row whose key is no name, and whether it is known to be no older than what was seen.
-    func document(_ row: JSONObject, of answer: Answer) -> (document: DocumentSnapshot, isSettled: Bool)? {
-        guard let path = answer.shape.path(of: row) else { return nil }
-        let time = answer.shape.version(of: row).map { versions.time(of: $0, at: path, from: answer.version) }
-        guard let document = answer.shape.document(row, at: (time ?? answer.version) ?? answer.version) else {
-            return nil
+    /// A row as a document.
+    struct Found: Sendable {
+        /// With the time at which this version of it was first seen.
+        let document: DocumentSnapshot
+        let tag: DocumentTag?
+        /// Whether it is known to be no older than what was seen.
+        let isSettled: Bool
+    }
+
+    func document(_ row: JSONObject, of answer: Answer) -> Found? {
+        var one = answer
+        one.rows = [row]
+        return documents(of: one).first
+    }
+
+    /// The rows of an answer whose keys are documents' names.
+    func documents(of answer: Answer) -> [Found] {
+        guard let first = answer.rows.first else { return [] }
+        var layout = RowLayout(answer.shape, like: first)
+        var found: [Found] = []
+        found.reserveCapacity(answer.rows.count)
+        versions.note(from: answer.version) { time in
+            for row in answer.rows {
+                if !layout.fits(row) { layout = RowLayout(answer.shape, like: row) }
+                guard let path = layout.path(of: row) else { continue }
+                let version = layout.version(of: row)
+                let seen = version.map { time($0, path) } ?? answer.version
+                let document = layout.document(row, at: path, version: seen ?? answer.version)
+                // First seen by a later read whose answer was faster: the next check reports it.
+                let isSettled = seen.map { $0 <= answer.version } ?? false
+                found.append(Found(document: document, tag: version.map { answer.shape.tag($0) }, isSettled: isSettled))
+            }
         }
-        // First seen by a later read whose answer was faster: the next check reports it.
-        return (document, (document.updateTime ?? .never) <= answer.version && time != .some(nil))
+        return found
     }
 
     // MARK: Queries
@@ -43,16 +66,13 @@ struct RowReader: Sendable {
     /// The results of a query, in its order.
     func results(of query: Query, in place: TableMappings.Place) async throws(StorageError) -> FetchedDocuments {
         let answer = try await rows(of: query, in: place)
-        var documents: [DocumentSnapshot] = []
-        documents.reserveCapacity(answer.rows.count)
+        let found = documents(of: answer)
         var tags: [StoragePath: DocumentTag] = [:]
-        for row in answer.rows {
-            guard let found = document(row, of: answer) else { continue }
-            documents.append(found.document.projected(for: query))
-            tags[found.document.path] = answer.shape.tag(of: row)
-        }
+        tags.reserveCapacity(found.count)
+        for one in found { tags[one.document.path] = one.tag }
         var fetched = FetchedDocuments(
-            documents: documents, readTime: answer.version, rowCount: answer.rows.count, tags: tags)
+            documents: found.map(\.document).projected(for: query), readTime: answer.version,
+            rowCount: answer.rows.count, tags: tags)
         fetched.areDecided = true
         return fetched
     }
@@ -90,9 +110,11 @@ struct RowReader: Sendable {
         }
         let evaluator = QueryEvaluator(plan.query)
         var found: [(document: DocumentSnapshot, row: JSONObject)] = []
+        let layout = rows.first.map { RowLayout(plan.shape, like: $0) }
         for row in rows {
-            guard let document = plan.shape.document(row, at: version), evaluator.matches(document) else { continue }
-            found.append((document, row))
+            guard let layout, let path = layout.path(of: row) else { continue }
+            let document = layout.document(row, at: path, version: version)
+            if evaluator.matches(document) { found.append((document, row)) }
         }
         if !plan.isSorted {
             found.sort { evaluator.ordering($0.document, $1.document) == .before }

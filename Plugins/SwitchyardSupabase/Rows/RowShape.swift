@@ -88,24 +88,12 @@ struct RowShape: Sendable {
 
     static let version = "xmin"
 
-    /// A row as a document.
+    /// A row as a document. For many rows, use one ``RowLayout``.
     ///
     /// - Returns: `nil` for a row whose key is no document's name.
     func document(_ row: JSONObject, at version: Timestamp) -> DocumentSnapshot? {
-        guard let path = path(of: row) else { return nil }
-        var members: [String: JSON] = [:]
-        for member in row.members { members[member.key] = member.value }
-        var entries: [DocumentData.Entry] = []
-        entries.reserveCapacity(mapping.fields.count)
-        for (field, column) in mapping.fields {
-            guard let json = members[column], let value = kind(of: column).value(json) else { continue }
-            entries.append(DocumentData.Entry(name: field, value: value))
-        }
-        let created = mapping.createdColumn.flatMap { members[$0] }.flatMap {
-            kind(of: mapping.createdColumn!).value($0)
-        }
-        let time: Timestamp = if case .timestamp(let time)? = created { time } else { .never }
-        return .existing(path, DocumentData(unsorted: entries), createTime: time, updateTime: version)
+        let layout = RowLayout(self, like: row)
+        return layout.path(of: row).map { layout.document(row, at: $0, version: version) }
     }
 
     func path(of row: JSONObject) -> StoragePath? {

@@ -56,10 +56,9 @@ struct RowStore: Sendable {
         for (place, paths) in paths {
             let answer = try await reader.rows(named: paths.map(\.id), in: place)
             fetched.readTime = min(fetched.readTime, answer.version)
-            for row in answer.rows {
-                guard let document = reader.document(row, of: answer)?.document else { continue }
-                fetched.documents.append(document)
-                fetched.tags[document.path] = answer.shape.tag(of: row)
+            for found in reader.documents(of: answer) {
+                fetched.documents.append(found.document)
+                fetched.tags[found.document.path] = found.tag
             }
         }
         return fetched

@@ -12,20 +12,26 @@ final class RowVersions: Sendable {
     private static let limit = 50_000
     private let rows = Mutex<[StoragePath: Known]>([:])
 
-    /// The time of a row that was read or written: that at which this version of it was first seen.
+    /// Gives the times of rows that were read or written: those at which these versions of them were first seen.
     ///
-    /// - Returns: `nil` for an answer that may be older than what is known: it was asked for before a write had its answer.
-    func time(of version: String, at path: StoragePath, from time: Timestamp) -> Timestamp? {
+    /// - Parameters:
+    ///   - time: When the read began, or the write was answered.
+    ///   - body: Calls the closure that it gets for each row. The result is `nil` if the answer may be older than what is known:
+    ///     it was asked for before a write had its answer.
+    func note(from time: Timestamp, _ body: ((_ version: String, _ path: StoragePath) -> Timestamp?) -> Void) {
         rows.withLock { rows in
-            if let known = rows[path] {
-                if known.version == version { return known.since }
-                guard known.since < time else { return nil }
-            } else if rows.count >= Self.limit {
-                rows.removeAll()
+            if rows.count >= Self.limit { rows.removeAll() }
+            body { version, path in
+                Self.note(version, time, &rows[path, default: Known(version: version, since: time)])
             }
-            rows[path] = Known(version: version, since: time)
-            return time
         }
+    }
+
+    private static func note(_ version: String, _ time: Timestamp, _ known: inout Known) -> Timestamp? {
+        if known.version == version { return known.since }
+        guard known.since < time else { return nil }
+        known = Known(version: version, since: time)
+        return time
     }
 
     /// A write was answered at a time, and what the row is now is not known: older answers say nothing about it.

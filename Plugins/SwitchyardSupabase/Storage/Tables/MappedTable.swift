@@ -104,6 +104,10 @@ struct MappedTable: Hashable, Sendable {
 
     /// The document with these names of its parents and its own; `nil` if one is missing or is no name.
     func path(named names: [String?]) -> StoragePath? {
+        if segments.count == 1, case .name(let collection) = segments[0], let name = names.first ?? nil {
+            guard !name.utf8.contains(UInt8(ascii: "/")) else { return nil }
+            return try? StoragePath(validating: collection + "/" + name)
+        }
         var rest = names[...]
         var parts: [String] = []
         for segment in segments {
