@@ -4,7 +4,7 @@ import SwitchyardSync
 
 /// Where the rows of an answer have a table's columns: all of them name the same ones in the same order, so this is worked out
 /// once for an answer.
-struct RowLayout: Sendable {
+final class RowLayout: Sendable {
     private struct Field: Sendable {
         /// The field without a value yet.
         let entry: DocumentData.Entry

@@ -108,7 +108,9 @@ struct RowStore: Sendable {
     func manner(
         of writes: [DocumentWrite], in places: [TableMappings.Place]
     ) async throws(StorageError) -> Manner {
-        try await reader().knowing(places[0].table) { (shape) throws(StorageError) in
+        // What sets columns to values depends on nothing.
+        if writes.count == 1, writes[0].isOfValues { return .plain }
+        return try await reader().knowing(places[0].table) { (shape) throws(StorageError) in
             if writes.count == 1 { return try RowChange(writes[0], shape).dependsOnRow ? .cautious : .plain }
             guard let group = try RowGroup(writes, in: places, shape) else { return .functions }
             return group.kind == .deletions ? .cautious : .plain
@@ -198,6 +200,14 @@ struct RowStore: Sendable {
             }
         }
         return result
+    }
+}
+
+extension DocumentWrite {
+    /// Whether it sets fields to values, or deletes, whatever is there.
+    fileprivate var isOfValues: Bool {
+        guard transforms.isEmpty else { return false }
+        return if case .patch(_, let mask) = operation { mask.allSatisfy { $0.components.count == 1 } } else { true }
     }
 }
 
