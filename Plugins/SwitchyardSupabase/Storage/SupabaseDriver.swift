@@ -76,7 +76,7 @@ struct SupabaseDriver: SyncDriver {
         let isOneCall = rowPaths.isEmpty || (documents.isEmpty && rowPaths.count == 1)
         let service = (isOneCall ? service : try await service.bound()).patient
         if !rowPaths.isEmpty { answers.append(try await rows.calling(service).documents(rowPaths)) }
-        if !documents.isEmpty || rowPaths.isEmpty {
+        if !documents.isEmpty || (rowPaths.isEmpty && tables.usesDocuments) {
             answers.append(
                 try FetchedDocuments(
                     postgres: await service.call("switchyard_get", ["paths": .array(documents)], isIdempotent: true)))
@@ -158,6 +158,7 @@ struct SupabaseDriver: SyncDriver {
     }
 
     func result(of batch: OutgoingBatch) async throws(StorageError) -> CommitResult? {
+        guard tables.usesDocuments else { return nil }
         if try await isPlain(batch.writes) { return nil }
         let answer = try await service.call(
             "switchyard_outcome", ["batch": .string(batch.id)], isIdempotent: true, isForQueue: true)
