@@ -222,19 +222,26 @@ private struct SupabaseTransaction: StorageTransactionBackend {
     }
 
     /// If no answer arrives, the same batch is sent again with its ID, for some seconds, and is carried out only once. Giving
-    /// up earlier would leave the outcome unknown.
+    /// up earlier would leave the outcome unknown. No ledger knows a row's write: it is sent again with its precondition, and if
+    /// that fails, the outcome stays unknown.
     func commit(_ writes: [DocumentWrite]) async throws(StorageError) -> WriteReceipt.Acknowledgement {
         let name = RandomID.make()
         let watch = Stopwatch(driver.clock)
         var backoff = Backoff(Self.pauses, now: watch.now)
         var generator = SystemRandomNumberGenerator()
         var tried = 0
+        var isInDoubt = false
         while true {
             tried += 1
             do throws(StorageError) {
                 let result = try await driver.commit(writes, as: name)
                 return WriteReceipt.Acknowledgement(commitTime: result.commitTime, updateTimes: result.updateTimes)
             } catch {
+                if isInDoubt, error.isRefusal { throw error.inDoubt }
+                if error.mayHaveTakenEffect, try await driver.isPlain(writes) {
+                    isInDoubt = true
+                    guard writes.allSatisfy(\.mayBeRepeated) else { throw error.inDoubt }
+                }
                 guard error.code == .unavailable || error.code == .deadlineExceeded, tried < Self.tries else {
                     throw error
                 }
@@ -242,6 +249,26 @@ private struct SupabaseTransaction: StorageTransactionBackend {
                 do { try await driver.clock.sleep(for: pause) } catch _ { throw error }
             }
         }
+    }
+}
+
+extension DocumentWrite {
+    /// Whether sending it twice cannot count twice.
+    fileprivate var mayBeRepeated: Bool {
+        switch precondition {
+        case .updateTime, .exists(false): true
+        case .none, .exists(true): transforms.allSatisfy(\.operation.isIdempotent)
+        }
+    }
+}
+
+extension StorageError {
+    /// A transaction that must not be repeated: it may have taken effect, and then its preconditions no longer hold.
+    fileprivate var inDoubt: StorageError {
+        StorageError(
+            .unavailable,
+            "It is not known whether the transaction took effect: the answer to its commit was lost. Read what it writes before "
+                + "you run it again.", isRetryable: false, underlying: self)
     }
 }
 
