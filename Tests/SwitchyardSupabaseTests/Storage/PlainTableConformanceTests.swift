@@ -2,8 +2,10 @@ import Switchyard
 import SwitchyardConformance
 import SwitchyardLocalSupabase
 import SwitchyardServerKit
+import SwitchyardSync
 import SwitchyardTestRuns
 import SwitchyardTestSupport
+import Synchronization
 import Testing
 
 @testable import SwitchyardSupabase
@@ -45,6 +47,32 @@ struct PlainTableConformanceTests {
             script: "select count(*) from pg_proc where proname like 'switchyard%'"
         ).first?.text
         #expect(found == "0")
+    }
+
+    @Test func `What takes functions is refused at once, and no function is ever asked for`() async throws {
+        let site = try await LostRowSite()
+        let calls = Mutex(0)
+        site.supabase.faults.add(.delayAnswer(.zero), times: nil) { request in
+            if request.rawPath.hasPrefix("/rest/v1/rpc/") { calls.withLock { $0 += 1 } }
+            return false
+        }
+        let (a, b): (StoragePath, StoragePath) = ("conformance/one/items/a", "conformance/one/items/b")
+        let mixture = await #expect(throws: StorageError.self) {
+            try await site.client.commit(WriteBatch([.set(a, ["number": 1]), .delete(b)]))
+        }
+        #expect(mixture?.code == .unsupported)
+        let twoRows = await #expect(throws: StorageError.self) {
+            try await site.client.transaction { transaction in
+                _ = try await transaction.documents([a, b])
+                try await transaction.set(a, ["number": 1])
+            }
+        }
+        #expect(twoRows?.code == .unsupported)
+        try await site.client.setDocument(a, ["text": "a", "number": 1]).acknowledged()
+        try await site.client.updateDocument(a, ["number": .increment(2)]).acknowledged()
+        #expect(try await site.rows(of: "one") == "a=3")
+        #expect(calls.withLock { $0 } == 0)
+        await site.stop()
     }
 
     @Test(arguments: PlainTableHarness.Key.allCases)
