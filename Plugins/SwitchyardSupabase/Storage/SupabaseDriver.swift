@@ -138,6 +138,7 @@ struct SupabaseDriver: SyncDriver {
     // MARK: Writing: see also SupabaseDriver+Commits.swift
 
     func check(_ writes: [DocumentWrite]) throws(StorageError) {
+        guard tables.usesDocuments || !WriteBatch(writes).isMixed else { throw .separateRows }
         for write in writes {
             let write = tables.canonical(write)
             guard let place = try tables.place(of: write.path.collection) else { continue }

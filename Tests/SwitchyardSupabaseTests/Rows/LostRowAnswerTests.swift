@@ -109,6 +109,7 @@ struct LostRowAnswerTests {
         let site = try await LostRowSite()
         let path: StoragePath = "conformance/one/items/a"
         try await site.insert("a=1", under: "one")
+        site.supabase.faults.add(bytes.map { .cutAnswer(after: $0) } ?? LostRowSite.nobody) { $0.method == .patch }
         var failure: StorageError?
         do throws(StorageError) {
             try await site.client.transaction { transaction in
