@@ -28,6 +28,7 @@ final class FileCabinetClient: StorageClient {
         capabilities.aggregates = true
         capabilities.openSchema = true
         capabilities.openTypes = true
+        capabilities.mixedBatches = true
         capabilities.transforms = true
         capabilities.maximumBatchSize = 500
         return capabilities

@@ -11,12 +11,16 @@ struct ConformanceCommand {
     private let client: ConformanceService?
     private let filter: String?
     private let isJSON: Bool
+    /// Whether only the statements for the table of the storage checks are printed.
+    private let isSQL: Bool
 
     init(_ words: [String]) throws(UsageError) {
-        let options = try Options(words, values: ["--config", "--client", "--filter"], switches: ["--json"])
+        let options = try Options(words, values: ["--config", "--client", "--filter"], switches: ["--json", "--sql"])
         configuration = options["--config"]
         filter = options["--filter"]
         isJSON = options.has("--json")
+        isSQL = options.has("--sql")
+        guard !isSQL || words.count == 1 else { throw UsageError("“--sql” goes with no other option") }
         if let name = options["--client"] {
             guard let client = ConformanceService(rawValue: name) else {
                 throw UsageError.unknown("client", name, among: ConformanceService.allCases.map(\.rawValue))
@@ -28,6 +32,10 @@ struct ConformanceCommand {
     }
 
     func run() async -> ExitStatus {
+        if isSQL {
+            Terminal.print(ConformanceTable.sql)
+            return .success
+        }
         let suites: [ConformanceSuite]
         let cleanUp: () -> Void
         do throws(InfrastructureError) {
@@ -57,6 +65,7 @@ struct ConformanceCommand {
         guard let configuration else { return (MockHarness.suites, {}) }
         let file = URL(fileURLWithPath: configuration)
         let harness = try await ConfiguredHarness(InfrastructureConfiguration(contentsOf: file))
+        for remark in harness.remarks { Terminal.error("switchyard conformance: \(remark)") }
         return (harness.suites, { harness.cleanUp() })
     }
 }

@@ -23,13 +23,16 @@ struct HelpCommand {
         switchyard demo
             Plays the day of a check-in app on the mock provider and prints what happens.
 
-        switchyard conformance [--config FILE] [--client NAME] [--filter TEXT] [--json]
+        switchyard conformance [--config FILE] [--client NAME] [--filter TEXT] [--json] | --sql
             Runs the checks that every provider passes and prints a table.
             --config FILE   the clients to check, as a configuration in JSON; without it, the mock.
                             What needs somebody who reads mail or sends messages is skipped then. Signing up must
                             not ask for a confirmation, and the rules of the domain clients must be in place. With a
                             state folder, sessions and uploads are checked across restarts; with the key for it, the
-                            administration of accounts is checked as well.
+                            administration of accounts is checked as well. A Supabase project with tables alone
+                            (usesDocumentTable false) needs one for the storage checks, as --sql prints it; a table that
+                            the file maps to conformance/{COLUMN}/items is used instead. All rows are deleted again.
+            --sql           prints the statements that create this table, and runs nothing
             --client NAME   only the checks of one client: \(ConformanceCommand.clientNames)
             --filter TEXT   only the checks whose name holds TEXT
             --json          the whole report as JSON

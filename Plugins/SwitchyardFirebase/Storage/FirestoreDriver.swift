@@ -43,6 +43,7 @@ struct FirestoreDriver: SyncDriver {
         capabilities.versionPreconditions = true
         capabilities.openSchema = true
         capabilities.openTypes = true
+        capabilities.mixedBatches = true
         capabilities.transforms = true
         return capabilities
     }

@@ -67,6 +67,7 @@ extension SupabaseDriver {
         _ writes: [DocumentWrite], as name: String, for batch: OutgoingBatch? = nil
     ) async throws(StorageError) -> CommitResult {
         if try await isPlain(writes) { return try await commitPlain(writes, as: name, for: batch) }
+        guard tables.usesDocuments else { throw .separateRows }
         let (arguments, hasRows) = try arguments(for: writes, as: name)
         let answer: JSON
         do throws(StorageError) {
@@ -120,7 +121,7 @@ extension SupabaseDriver {
         case .functions: return false
         case .cautious: break
         }
-        if rows.lacksFunctions { return true }
+        if rows.lacksFunctions || !tables.usesDocuments { return true }
         do throws(StorageError) {
             return try await service.installedVersion(isForQueue: true) < Self.firstVersionWithMany
         } catch {

@@ -76,7 +76,7 @@ struct SupabaseDriver: SyncDriver {
         let isOneCall = rowPaths.isEmpty || (documents.isEmpty && rowPaths.count == 1)
         let service = (isOneCall ? service : try await service.bound()).patient
         if !rowPaths.isEmpty { answers.append(try await rows.calling(service).documents(rowPaths)) }
-        if !documents.isEmpty || rowPaths.isEmpty {
+        if !documents.isEmpty || (rowPaths.isEmpty && tables.usesDocuments) {
             answers.append(
                 try FetchedDocuments(
                     postgres: await service.call("switchyard_get", ["paths": .array(documents)], isIdempotent: true)))
@@ -138,6 +138,7 @@ struct SupabaseDriver: SyncDriver {
     // MARK: Writing: see also SupabaseDriver+Commits.swift
 
     func check(_ writes: [DocumentWrite]) throws(StorageError) {
+        guard tables.usesDocuments || !WriteBatch(writes).isMixed else { throw .separateRows }
         for write in writes {
             let write = tables.canonical(write)
             guard let place = try tables.place(of: write.path.collection) else { continue }
@@ -158,6 +159,7 @@ struct SupabaseDriver: SyncDriver {
     }
 
     func result(of batch: OutgoingBatch) async throws(StorageError) -> CommitResult? {
+        guard tables.usesDocuments else { return nil }
         if try await isPlain(batch.writes) { return nil }
         let answer = try await service.call(
             "switchyard_outcome", ["batch": .string(batch.id)], isIdempotent: true, isForQueue: true)
@@ -221,19 +223,26 @@ private struct SupabaseTransaction: StorageTransactionBackend {
     }
 
     /// If no answer arrives, the same batch is sent again with its ID, for some seconds, and is carried out only once. Giving
-    /// up earlier would leave the outcome unknown.
+    /// up earlier would leave the outcome unknown. No ledger knows a row's write: it is sent again with its precondition, and if
+    /// that fails, the outcome stays unknown.
     func commit(_ writes: [DocumentWrite]) async throws(StorageError) -> WriteReceipt.Acknowledgement {
         let name = RandomID.make()
         let watch = Stopwatch(driver.clock)
         var backoff = Backoff(Self.pauses, now: watch.now)
         var generator = SystemRandomNumberGenerator()
         var tried = 0
+        var isInDoubt = false
         while true {
             tried += 1
             do throws(StorageError) {
                 let result = try await driver.commit(writes, as: name)
                 return WriteReceipt.Acknowledgement(commitTime: result.commitTime, updateTimes: result.updateTimes)
             } catch {
+                if isInDoubt, error.isRefusal { throw error.inDoubt }
+                if error.mayHaveTakenEffect, try await driver.isPlain(writes) {
+                    isInDoubt = true
+                    guard writes.allSatisfy(\.mayBeRepeated) else { throw error.inDoubt }
+                }
                 guard error.code == .unavailable || error.code == .deadlineExceeded, tried < Self.tries else {
                     throw error
                 }
@@ -241,6 +250,26 @@ private struct SupabaseTransaction: StorageTransactionBackend {
                 do { try await driver.clock.sleep(for: pause) } catch _ { throw error }
             }
         }
+    }
+}
+
+extension DocumentWrite {
+    /// Whether sending it twice cannot count twice.
+    fileprivate var mayBeRepeated: Bool {
+        switch precondition {
+        case .updateTime, .exists(false): true
+        case .none, .exists(true): transforms.allSatisfy(\.operation.isIdempotent)
+        }
+    }
+}
+
+extension StorageError {
+    /// A transaction that must not be repeated: it may have taken effect, and then its preconditions no longer hold.
+    fileprivate var inDoubt: StorageError {
+        StorageError(
+            .unavailable,
+            "It is not known whether the transaction took effect: the answer to its commit was lost. Read what it writes before "
+                + "you run it again.", isRetryable: false, underlying: self)
     }
 }
 

@@ -135,7 +135,11 @@ private struct BulkRun: Sendable {
             for try await write in writes {
                 try Task.checkCancellation()
                 let weight = write.bulkBytes
-                if batch.count >= size || (!batch.isEmpty && bytes + weight > Self.bytes) { try await send() }
+                if batch.count >= size || (!batch.isEmpty && bytes + weight > Self.bytes)
+                    || !canShare(write, with: batch.last)
+                {
+                    try await send()
+                }
                 while !taken.insert(write.path).inserted {
                     if batch.contains(where: { $0.path == write.path }) { try await send() }
                     try await settleOne()
@@ -147,6 +151,12 @@ private struct BulkRun: Sendable {
             while running > 0 { try await settleOne() }
             return report
         }
+    }
+
+    /// Whether the provider takes both writes in one batch.
+    private func canShare(_ write: DocumentWrite, with last: DocumentWrite?) -> Bool {
+        guard !storage.capabilities.mixedBatches, let last else { return true }
+        return write.uniformKind != nil && write.uniformKind == last.uniformKind
     }
 
     /// Returns when each write of the batch has its outcome.

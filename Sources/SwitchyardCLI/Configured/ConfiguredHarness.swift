@@ -10,10 +10,14 @@ import SwitchyardMock
 /// registrations, the domain clients on top, account management if the configuration has the key for it, and switching to
 /// another storage and back.
 ///
+/// In a Supabase project with tables alone, the storage checks run on a table of its own for them.
+///
 /// One person is signed up at the start, for everything that requires a signed-in user; auth checks create their own
 /// accounts.
 struct ConfiguredHarness {
     let suites: [ConformanceSuite]
+    /// What is not checked, and why.
+    let remarks: [String]
     private let folder: RunFolder?
 
     /// - Throws: What is wrong with the configuration, before any check runs; `.unsupported` if signing up requires opening
@@ -33,6 +37,7 @@ struct ConfiguredHarness {
         let person = Person()
         do throws(InfrastructureError) {
             try await person.signUp(on: device.auth)
+            try await site.table?.check(device.storage)
         } catch {
             await device.shutDown()
             throw error
@@ -40,8 +45,9 @@ struct ConfiguredHarness {
         await device.shutDown()
         folder = site.folder
 
+        let documents = StorageFeatures(storage, fields: site.table?.fields ?? Set(StorageField.allCases))
         var suites: [ConformanceSuite] = [
-            .storage(ConfiguredStorage(features: StorageFeatures(storage), site: site, person: person)),
+            .storage(ConfiguredStorage(features: documents, site: site, person: person)),
             .auth(ConfiguredAuth(features: auth, site: site)),
         ]
         let hasFiles = site.selection.provider(for: .files) != nil
@@ -51,7 +57,12 @@ struct ConfiguredHarness {
         if site.selection.provider(for: .messaging) != nil {
             suites.append(.messaging(ConfiguredMessaging(features: messaging, site: site, person: person)))
         }
-        suites.append(.domain(ConfiguredDomain(features: DomainFeatures(storage, files: hasFiles), site: site)))
+        if storage.openSchema {
+            suites.append(.domain(ConfiguredDomain(features: DomainFeatures(storage, files: hasFiles), site: site)))
+            remarks = []
+        } else {
+            remarks = ["The domain clients are not checked: the project has no document table for their collections."]
+        }
         if let admin = try await ConfiguredAdmin(site) { suites.append(.admin(admin)) }
         suites.append(.switching(try await ConfiguredSwitching(site, storage)))
         self.suites = suites

@@ -3,6 +3,7 @@ import Switchyard
 import SwitchyardConformance
 import SwitchyardMock
 import SwitchyardMockHarness
+import SwitchyardSupabase
 
 /// The servers of a configuration, and devices on them, each with its own clients and session.
 struct ConfiguredSite: Sendable {
@@ -13,11 +14,17 @@ struct ConfiguredSite: Sendable {
     let alternative: InfrastructureProvider
     /// Where devices keep their state, if the configuration names a folder for it.
     let folder: RunFolder?
+    /// The table for the storage checks, if the storage is a Supabase project without a document table.
+    let table: ConformanceTable?
     private let configured: [InfrastructureProvider]
 
     /// - Throws: What is wrong with the configuration.
     init(_ configuration: InfrastructureConfiguration) throws(InfrastructureError) {
-        let base = try InfrastructureFactory(configurable: Providers.all).configured(by: configuration)
+        var base = try InfrastructureFactory(configurable: Providers.all).configured(by: configuration)
+        let isSupabase = configuration.selection.provider(for: .storage) == .supabase
+        let project = try isSupabase ? configuration.settings(of: SupabaseModule.self) : nil
+        table = try project.flatMap { (project) throws(InfrastructureError) in try ConformanceTable(project) }
+        if let table { base = base.replacing(SupabaseModule(table.settings)) }
         let settings = try configuration.settings(of: MockModule.self) ?? MockConfiguration()
         // The mock is one server for all devices; every other server is one anyway.
         let backend =
@@ -28,7 +35,7 @@ struct ConfiguredSite: Sendable {
         folder = configuration.stateFolder.map { RunFolder(in: $0) }
         selection = configuration.selection
         configured = base.providers
-        makeFactory = {
+        makeFactory = { [base] in
             let network = MockNetwork(latency: .milliseconds(settings.latencyMilliseconds))
             let factory = base.replacing(MockModule(backend: backend, network: network))
             return factory.replacing(SecondMockModule(inner: MockModule(backend: spare)))

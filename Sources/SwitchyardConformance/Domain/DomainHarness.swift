@@ -90,6 +90,7 @@ public struct DomainDevice: Sendable {
 /// What the underlying clients support; decides which checks apply.
 public struct DomainFeatures: Sendable, Hashable {
     public var liveStreams: Bool
+    /// Batches of several writes of any kind.
     public var batches: Bool
     public var files: Bool
     /// A cache, and a queue of writes.
@@ -100,7 +101,7 @@ public struct DomainFeatures: Sendable, Hashable {
     public init(_ storage: StorageCapabilities, files: Bool, enforcesRules: Bool = false) {
         self.enforcesRules = enforcesRules
         liveStreams = storage.liveStreams
-        batches = storage.maximumBatchSize.map { $0 > 1 } ?? true
+        batches = storage.mixedBatches && storage.maximumBatchSize.map { $0 > 1 } ?? true
         self.files = files
         offline = storage.offline
     }

@@ -23,7 +23,8 @@ final class StorageContext: ConformanceContext {
         features = harness.features
         namespace = ConformanceNamespace()
         items = try await harness.collection("main", in: namespace)
-        store = StorageDevice(try await harness.makeStorageClient(), features: features)
+        store = StorageDevice(
+            try await harness.makeStorageClient(), features: features, id: { harness.documentID($0) })
         state.withLock { state in
             state.collections = [items]
             state.clients = [store.client]
@@ -34,10 +35,29 @@ final class StorageContext: ConformanceContext {
 
     /// A new device for each call.
     func device() async throws -> StorageDevice {
-        let device = StorageDevice(try await harness.makeStorageClient(), features: features)
+        let device = StorageDevice(
+            try await harness.makeStorageClient(), features: features, id: { [harness] in harness.documentID($0) })
         state.withLock { $0.clients.append(device.client) }
         return device
     }
+
+    /// Makes a document's name, as a value in a query, of the name by which the check calls it.
+    typealias Naming = @Sendable (String) -> DocumentValue
+
+    var name: Naming { { [harness] in .string(harness.documentID($0)) } }
+
+    /// The document that the check calls `name`.
+    ///
+    /// - Parameters:
+    ///   - name: The name in the check.
+    ///   - collection: Its collection; by default, ``items``.
+    func document(_ name: String, in collection: CollectionPath? = nil) -> StoragePath {
+        (collection ?? items).document(harness.documentID(name))
+    }
+
+    /// The names of the documents that the check calls by these.
+    func ids(_ names: String...) -> [String] { ids(names) }
+    func ids(_ names: [String]) -> [String] { names.map { harness.documentID($0) } }
 
     /// Another empty collection, with its own parent.
     func collection(_ name: String) async throws -> CollectionPath {

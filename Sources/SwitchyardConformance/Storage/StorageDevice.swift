@@ -4,10 +4,16 @@ import Switchyard
 struct StorageDevice: Sendable {
     let client: any StorageClient
     let features: StorageFeatures
+    /// The name of the document that a check calls by another.
+    private let id: @Sendable (String) -> String
 
-    init(_ client: any StorageClient, features: StorageFeatures) {
+    init(
+        _ client: any StorageClient, features: StorageFeatures,
+        id: @escaping @Sendable (String) -> String = { $0 }
+    ) {
         self.client = client
         self.features = features
+        self.id = id
     }
 
     // MARK: Writing, until the server has it
@@ -40,7 +46,7 @@ struct StorageDevice: Sendable {
 
     /// Writes documents, in as few batches as the provider allows.
     func seed(_ collection: CollectionPath, _ documents: KeyValuePairs<String, DocumentData>) async throws {
-        try await seed(documents.map { (collection.document($0.key), $0.value) })
+        try await seed(documents.map { (collection.document(id($0.key)), $0.value) })
     }
 
     func seed(_ documents: [(StoragePath, DocumentData)]) async throws {
@@ -111,7 +117,8 @@ struct StorageDevice: Sendable {
     func expect(
         _ query: Query, gives ids: [String], file: String = #fileID, line: Int = #line
     ) async throws {
-        try expectEqual(try await self.ids(query), ids, "the result of the query", file: file, line: line)
+        try expectEqual(
+            try await self.ids(query), ids.map { id($0) }, "the result of the query", file: file, line: line)
     }
 
     /// Expects `body` to fail with one of `codes`.

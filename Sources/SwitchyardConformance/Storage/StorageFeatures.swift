@@ -11,6 +11,11 @@ public struct StorageFeatures: Sendable, Hashable {
     /// Whether a query never sees one write of a batch without the others. Even if a server guarantees this, its emulator may
     /// not.
     public var queriesSeeWholeBatches: Bool
+    /// Whether a document may have any name. Without it, the harness makes a name that fits for each that a check uses:
+    /// ``StorageHarness/documentID(_:)``.
+    public var takesAnyName = true
+    /// Whether documents can have the names that clients make up for new ones. Without it, the server numbers them.
+    public var takesMadeUpNames = true
 
     public init(
         _ capabilities: StorageCapabilities, fields: Set<StorageField> = Set(StorageField.allCases),
@@ -37,9 +42,12 @@ extension ConformanceRequirement where Features == StorageFeatures {
     static let versions = Self("preconditions on versions") { $0.capabilities.versionPreconditions }
     static let openSchema = Self("an open schema") { $0.capabilities.openSchema }
     static let openTypes = Self("open types") { $0.capabilities.openTypes }
+    static let mixedBatches = Self("mixed batches") { $0.capabilities.mixedBatches }
     static let transforms = Self("transforms") { $0.capabilities.transforms }
     static let offline = Self("offline operations") { $0.capabilities.offline }
     static let forbiddenDocument = Self("a forbidden document") { $0.hasForbiddenDocument }
+    static let anyName = Self("names of any kind") { $0.takesAnyName }
+    static let madeUpNames = Self("names that the client makes up") { $0.takesMadeUpNames }
     static let wholeBatches = Self("queries that see whole batches") { $0.queriesSeeWholeBatches }
     static let batchBound = Self("a bound on batches") { $0.capabilities.maximumBatchSize != nil }
 

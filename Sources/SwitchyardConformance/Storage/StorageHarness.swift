@@ -21,6 +21,12 @@ public protocol StorageHarness: Sendable {
     /// The default is `conformance/<namespace>-<name>/items`. A backend with fixed tables maps the namespace to a parent key.
     func collection(_ name: String, in namespace: ConformanceNamespace) async throws -> CollectionPath
 
+    /// The name of the document that a check calls `name`. Different names must give different ones, in the same order.
+    ///
+    /// The default is `name` itself. A backend whose names are UUIDs or numbers encodes it; checks use lower-case letters and
+    /// digits, up to eleven. It then does not declare ``StorageFeatures/takesAnyName``.
+    func documentID(_ name: String) -> String
+
     /// A document that the clients may not read. Needs ``StorageFeatures/hasForbiddenDocument``.
     func forbiddenDocument(in namespace: ConformanceNamespace) async throws -> StoragePath
 
@@ -32,6 +38,8 @@ extension StorageHarness {
     public func collection(_ name: String, in namespace: ConformanceNamespace) async throws -> CollectionPath {
         try CollectionPath(validating: "conformance/\(namespace)-\(name)/items")
     }
+
+    public func documentID(_ name: String) -> String { name }
 
     public func forbiddenDocument(in namespace: ConformanceNamespace) async throws -> StoragePath {
         throw ConformanceFailure(

@@ -132,8 +132,9 @@ public final class DirectStorageClient: StorageClient {
     ///   it took effect.
     @discardableResult
     public func commit(_ batch: WriteBatch) async throws(StorageError) -> WriteReceipt {
+        // What the driver says of a batch that it cannot carry out is the more exact.
+        try driver.check(batch.checked().writes)
         try checkBatch(batch)
-        try driver.check(batch.writes)
         if let write = batch.writes.first, driver.isProvisional(write.path) {
             return try await writer.add(batch, userID: owner.userID)
         }

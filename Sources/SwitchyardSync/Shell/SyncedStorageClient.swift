@@ -179,8 +179,9 @@ public final class SyncedStorageClient: StorageClient, SignInFollowing, QueueKee
     /// - Parameter owner: The user who makes the write; by default, the storage's current user.
     /// - Throws: `.sessionChanged` if the storage has another user by now.
     func commit(_ batch: WriteBatch, of owner: QueueOwner?) async throws(StorageError) -> WriteReceipt {
+        // What the driver says of a batch that it cannot carry out is the more exact.
+        try driver.check(batch.checked().writes)
         try checkBatch(batch)
-        try driver.check(batch.writes)
         if let write = batch.writes.first, driver.isProvisional(write.path) {
             try await engine.checkServer()
             return try await driver.add(batch, userID: owner?.userID)

@@ -83,7 +83,7 @@ struct LostAnswerTests {
 
     @Test(arguments: Loss.allCases)
     func `The same in a project's own table`(_ loss: Loss) async throws {
-        try await withClients(4, tables: try TableHarness.tables(), losing: loss) { clients, _ in
+        try await withClients(4, tables: try TableHarness.mixedTables(), losing: loss) { clients, _ in
             try await increment("conformance/x/items/a", "number", times: 12, by: clients)
             #expect(try await clients[0].document("conformance/x/items/a", from: .server).data?["number"] == 48)
         }

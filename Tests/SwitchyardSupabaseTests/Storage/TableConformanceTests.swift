@@ -37,6 +37,8 @@ struct TableHarness: StorageHarness {
 
     static let features = StorageFeatures((try? tables())?.capabilities ?? StorageCapabilities())
 
+    static let mixedFeatures = StorageFeatures((try? mixedTables())?.capabilities ?? StorageCapabilities())
+
     static let site = Task {
         let site = try await SupabaseSite.shared.value
         try await site.postgres.query(sql)
@@ -44,12 +46,14 @@ struct TableHarness: StorageHarness {
     }
 
     let site: SupabaseSite
-    var features: StorageFeatures { Self.features }
+    /// Whether the functions carry out what takes several requests.
+    var usesFunctions = false
+    var features: StorageFeatures { usesFunctions ? Self.mixedFeatures : Self.features }
 
     func makeStorageClient() async throws -> any StorageClient {
         SyncedStorageClient(
             driver: SupabaseDriver(
-                service: try site.service(), tables: try Self.tables(),
+                service: try site.service(), tables: try usesFunctions ? Self.mixedTables() : Self.tables(),
                 pace: SupabaseWatch.Pace(alone: .milliseconds(25))))
     }
 }
@@ -65,6 +69,20 @@ struct TableConformanceTests {
         try await Self.run.outcome(of: check)
     }
 
+    /// What rows do only by the functions.
+    static let mixed = ConformanceRun(
+        "supabase tables with functions",
+        StorageConformance.all.filter { $0.missing(in: TableHarness.features) == ["mixed batches"] },
+        for: TableHarness.mixedFeatures
+    ) {
+        TableHarness(site: try await TableHarness.site.value, usesFunctions: true)
+    }
+
+    @Test(.beside(mixed), arguments: mixed.checks)
+    func `Mixed batches of rows, by functions`(_ check: StorageCheck) async throws {
+        try await Self.mixed.outcome(of: check)
+    }
+
     @Test func `The driver declares what the checks are chosen by`() async throws {
         let client = try await TableHarness(site: try await TableHarness.site.value).makeStorageClient()
         #expect(client.capabilities == TableHarness.features.capabilities)
@@ -77,9 +95,11 @@ struct TableConformanceTests {
         expected.openTypes = false
         expected.listCollections = false
         expected.recursiveDelete = false
+        expected.mixedBatches = false
         #expect(TableHarness.features.capabilities == expected)
         // Almost all for the types of columns; another number is another list, and wants to be looked at.
-        #expect(StorageConformance.leftOut(for: TableHarness.features).count == 131)
+        #expect(StorageConformance.leftOut(for: TableHarness.features).count == 141)
+        #expect(Self.mixed.checks.count == 10)
     }
 
     @Test func `What the document table is spared`() {

@@ -56,6 +56,7 @@ struct TableMappings: Sendable {
             capabilities.openSchema = false
             capabilities.listCollections = false
             capabilities.recursiveDelete = false
+            capabilities.mixedBatches = false
         }
         return capabilities
     }

@@ -23,6 +23,9 @@ public struct StorageCapabilities: Sendable, Hashable {
     public var openSchema = false
     /// Values of every kind in every field. Without it, each field has the type of its column.
     public var openTypes = false
+    /// Batches and transactions of any writes. Without it, a batch has one write, or several that are all sets, all creations
+    /// or all deletions of documents of one collection, and a transaction reads and writes one document.
+    public var mixedBatches = false
     /// Fields that the server computes: increments, server times, array changes.
     public var transforms = false
     /// A cache and a queue of writes: ``StorageClient/disableNetwork()``, pending writes, reading from the cache.
@@ -46,6 +49,7 @@ public struct StorageCapabilities: Sendable, Hashable {
         all.versionPreconditions = true
         all.openSchema = true
         all.openTypes = true
+        all.mixedBatches = true
         all.transforms = true
         all.offline = true
         return all

@@ -84,6 +84,12 @@ extension StorageClient {
             throw .invalid(
                 "A batch on “\(provider)” has at most \(most) writes; this one has \(batch.count). Split it.")
         }
+        if !capabilities.mixedBatches, batch.isMixed {
+            throw .unsupported(
+                "batches of writes of different kinds or collections", by: provider,
+                instead:
+                    "Commit the writes one by one, or only sets, creations or deletions of one collection together.")
+        }
         try DocumentLimits.checkTransforms(batch.writes)
     }
 }

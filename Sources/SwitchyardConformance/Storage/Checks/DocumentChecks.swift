@@ -3,13 +3,13 @@ import Switchyard
 extension StorageConformance {
     static let documentChecks: [StorageCheck] = [
         StorageCheck("a missing document is no error") { context in
-            let snapshot = try await context.client.document(context.items.document("nobody"))
+            let snapshot = try await context.client.document(context.document("nobody"))
             try expect(!snapshot.exists, "the document does not exist", found: Readable.text(snapshot))
             try expectEqual(snapshot.data, nil, "its data")
             try expectEqual(snapshot.updateTime, nil, "its version")
         },
         StorageCheck("a document that was set is read back") { context in
-            let path = context.items.document("a")
+            let path = context.document("a")
             try await context.store.set(path, ["text": "hello", "number": 1])
             let snapshot = try await context.store.read(path)
             try context.store.expect(snapshot, holds: ["text": "hello", "number": 1])
@@ -17,13 +17,13 @@ extension StorageConformance {
             try expect(!snapshot.metadata.hasPendingWrites, "no write is pending", found: "some are")
         },
         StorageCheck("setting a document replaces all of it") { context in
-            let path = context.items.document("a")
+            let path = context.document("a")
             try await context.store.set(path, ["text": "old", "number": 1])
             try await context.store.set(path, ["number": 2])
             try await context.store.expect(path, holds: ["number": 2])
         },
         StorageCheck("a later write has a later version and leaves the time of creation", needs: .versions) { context in
-            let path = context.items.document("a")
+            let path = context.document("a")
             try await context.store.set(path, ["number": 1])
             let first = try await context.store.read(path)
             try await context.store.set(path, ["number": 2])
@@ -34,26 +34,26 @@ extension StorageConformance {
             try expectEqual(second.createTime, first.createTime, "the time of creation")
         },
         StorageCheck("reading does not change the version", needs: .versions) { context in
-            let path = context.items.document("a")
+            let path = context.document("a")
             try await context.store.set(path, ["number": 1])
             let first = try await context.store.read(path)
             _ = try await context.store.results(Query(in: context.items))
             try expectEqual(try await context.store.read(path).updateTime, first.updateTime, "the version")
         },
         StorageCheck("the receipt tells the version that is then read", needs: .versions) { context in
-            let path = context.items.document("a")
+            let path = context.document("a")
             let answer = try await context.store.commit(.set(path, ["number": 1]))
             try expectEqual(answer.updateTimes.count, 1, "the number of versions for one write")
             guard let version = answer.updateTimes[0] else { return }  // a backend need not tell
             try expectEqual(try await context.store.read(path).updateTime, version, "the version")
         },
         StorageCheck("creating makes a document that is not there") { context in
-            let path = context.items.document("a")
+            let path = context.document("a")
             try await context.store.create(path, ["text": "new"])
             try await context.store.expect(path, holds: ["text": "new"])
         },
         StorageCheck("creating fails where a document is, and leaves it") { context in
-            let path = context.items.document("a")
+            let path = context.document("a")
             try await context.store.set(path, ["text": "first"])
             let error = try await context.store.expectFailure(.alreadyExists, in: "creating it again") {
                 try await context.store.create(path, ["text": "second"])
@@ -62,26 +62,26 @@ extension StorageConformance {
             try await context.store.expect(path, holds: ["text": "first"])
         },
         StorageCheck("deleting removes a document") { context in
-            let path = context.items.document("a")
+            let path = context.document("a")
             try await context.store.set(path, ["text": "x"])
             try await context.store.delete(path)
             try await context.store.expectMissing(path)
             try await context.store.expect(Query(in: context.items), gives: [])
         },
         StorageCheck("deleting what is not there is no error") { context in
-            let path = context.items.document("a")
+            let path = context.document("a")
             try await context.store.delete(path)
             try await context.store.expectMissing(path)
         },
         StorageCheck("a deleted document can be made again") { context in
-            let path = context.items.document("a")
+            let path = context.document("a")
             try await context.store.set(path, ["text": "one", "number": 1])
             try await context.store.delete(path)
             try await context.store.create(path, ["text": "two"])
             try await context.store.expect(path, holds: ["text": "two"])
         },
         StorageCheck("a document made again has a later version than before", needs: .versions) { context in
-            let path = context.items.document("a")
+            let path = context.document("a")
             try await context.store.set(path, ["number": 1])
             let old = try expectValue(try await context.store.read(path).updateTime, "a version")
             try await context.store.delete(path)
@@ -90,9 +90,9 @@ extension StorageConformance {
             try expect(new > old, "the version rises", found: "an older one or the same")
         },
         StorageCheck("deleting a document leaves those below it", needs: .openSchema) { context in
-            let parent = context.items.document("parent")
+            let parent = context.document("parent")
             let notes = try context.collection("notes", below: parent)
-            let child = notes.document("child")
+            let child = context.document("child", in: notes)
             try await context.store.set(parent, ["text": "p"])
             try await context.store.set(child, ["text": "c"])
             try await context.store.delete(parent)
@@ -100,8 +100,8 @@ extension StorageConformance {
             try await context.store.expect(child, holds: ["text": "c"])
         },
         StorageCheck("documents may lie below one that does not exist", needs: .openSchema) { context in
-            let notes = try context.collection("notes", below: context.items.document("ghost"))
-            let child = notes.document("child")
+            let notes = try context.collection("notes", below: context.document("ghost"))
+            let child = context.document("child", in: notes)
             try await context.store.set(child, ["text": "c"])
             try await context.store.expect(child, holds: ["text": "c"])
             try await context.store.expect(Query(in: notes), gives: ["child"])
@@ -109,21 +109,23 @@ extension StorageConformance {
         },
         StorageCheck("collections are as deep as one likes", needs: .openSchema) { context in
             var collection = context.items
-            for level in 0..<6 { collection = try context.collection("c\(level)", below: collection.document("d")) }
-            let path = collection.document("bottom")
+            for level in 0..<6 {
+                collection = try context.collection("c\(level)", below: context.document("d", in: collection))
+            }
+            let path = context.document("bottom", in: collection)
             try await context.store.set(path, ["text": "deep"])
             try await context.store.expect(path, holds: ["text": "deep"])
         },
         StorageCheck("documents of one name in two collections are two") { context in
             let other = try await context.collection("other")
-            try await context.store.set(context.items.document("same"), ["text": "here"])
-            try await context.store.set(other.document("same2"), ["text": "there"])
+            try await context.store.set(context.document("same"), ["text": "here"])
+            try await context.store.set(context.document("same2", in: other), ["text": "there"])
             try await context.store.expect(Query(in: context.items), gives: ["same"])
             try await context.store.expect(Query(in: other), gives: ["same2"])
         },
         StorageCheck("several documents come in the order asked for, missing and repeated ones too") { context in
             try await context.store.seed(context.items, ["a": ["number": 1], "b": ["number": 2]])
-            let paths = ["b", "nobody", "a", "b"].map { context.items.document($0) }
+            let paths = ["b", "nobody", "a", "b"].map { context.document($0) }
             let snapshots = try await context.client.documents(paths)
             try expectEqual(snapshots.map(\.path), paths, "the paths of the snapshots")
             try expectEqual(snapshots.map(\.exists), [true, false, true, true], "which exist")
@@ -135,7 +137,7 @@ extension StorageConformance {
         },
         StorageCheck("two hundred documents are read at once") { context in
             let documents = (0..<200).map {
-                (context.items.document("d\($0)"), DocumentData([("number", .integer(Int64($0)))]))
+                (context.document("d\($0)"), DocumentData([("number", .integer(Int64($0)))]))
             }
             try await context.store.seed(documents)
             let snapshots = try await context.client.documents(documents.map(\.0), from: .server)
@@ -144,14 +146,14 @@ extension StorageConformance {
         },
         StorageCheck("one device reads what another wrote") { context in
             let other = try await context.device()
-            let path = context.items.document("a")
+            let path = context.document("a")
             try await context.store.set(path, ["text": "from one"])
             try await other.expect(path, holds: ["text": "from one"])
             try await other.set(path, ["text": "from two"])
             try await context.store.expect(path, holds: ["text": "from two"])
         },
-        StorageCheck("names that are made up are all different and can be written") { context in
-            let paths = (0..<50).map { _ in context.items.newDocument() }
+        StorageCheck("names that are made up are all different and can be written", needs: .madeUpNames) { context in
+            let paths = (0..<50).map { _ in context.client.newDocument(in: context.items) }
             try expectEqual(Set(paths).count, 50, "the number of different names")
             try await context.store.set(paths[0], ["text": "x"])
             try await context.store.expect(paths[0], holds: ["text": "x"])
@@ -161,7 +163,7 @@ extension StorageConformance {
                 for index in 0..<20 {
                     group.addTask {
                         try await context.store.set(
-                            context.items.document("d\(index)"), ["number": .value(.integer(Int64(index)))])
+                            context.document("d\(index)"), ["number": .value(.integer(Int64(index)))])
                     }
                 }
                 try await group.waitForAll()
@@ -169,7 +171,7 @@ extension StorageConformance {
             try expectEqual(try await context.client.count(Query(in: context.items)), 20, "the number of documents")
         },
         StorageCheck("a receipt may be asked more than once") { context in
-            let path = context.items.document("a")
+            let path = context.document("a")
             let receipt = try await context.client.setDocument(path, ["text": "x"])
             let first = try await receipt.acknowledged()
             let second = try await receipt.acknowledged()
@@ -177,37 +179,38 @@ extension StorageConformance {
             try expect(!receipt.batchID.isEmpty, "the batch has a name", found: "an empty one")
         },
         StorageCheck("everything below a document goes with it", needs: .recursiveDelete, .openSchema) { context in
-            let parent = context.items.document("parent")
+            let parent = context.document("parent")
             let notes = try context.collection("notes", below: parent)
-            let deeper = try context.collection("more", below: notes.document("n1"))
+            let deeper = try context.collection("more", below: context.document("n1", in: notes))
             try await context.store.set(parent, ["text": "p"])
-            try await context.store.set(notes.document("n1"), ["text": "n"])
-            try await context.store.set(deeper.document("m1"), ["text": "m"])
-            try await context.store.set(context.items.document("parent2"), ["text": "stays"])
+            try await context.store.set(context.document("n1", in: notes), ["text": "n"])
+            try await context.store.set(context.document("m1", in: deeper), ["text": "m"])
+            try await context.store.set(context.document("parent2"), ["text": "stays"])
             let count = try await context.client.deleteRecursively(parent)
             try expectEqual(count, 3, "the number of documents deleted")
             try await context.store.expectMissing(parent)
-            try await context.store.expectMissing(notes.document("n1"))
-            try await context.store.expectMissing(deeper.document("m1"))
-            try await context.store.expect(context.items.document("parent2"), holds: ["text": "stays"])
+            try await context.store.expectMissing(context.document("n1", in: notes))
+            try await context.store.expectMissing(context.document("m1", in: deeper))
+            try await context.store.expect(context.document("parent2"), holds: ["text": "stays"])
         },
         StorageCheck("the collections below a document are listed by name", needs: .listCollections, .openSchema) {
             context in
-            let parent = context.items.document("parent")
+            let parent = context.document("parent")
             for name in ["zebra", "apple", "mango"] {
-                try await context.store.set(context.collection(name, below: parent).document("x"), ["number": 1])
+                try await context.store.set(
+                    context.document("x", in: context.collection(name, below: parent)), ["number": 1])
             }
             let found = try await context.client.collections(under: parent)
-            try expectEqual(found.map(\.id), ["apple", "mango", "zebra"], "the names of the collections")
+            try expectEqual(found.map(\.id), context.ids("apple", "mango", "zebra"), "the names of the collections")
             try expectEqual(found.first?.parent, parent, "the parent of the first")
         },
         StorageCheck("a document without collections lists none", needs: .listCollections) { context in
-            let path = context.items.document("a")
+            let path = context.document("a")
             try await context.store.set(path, ["text": "x"])
             try expectEqual(try await context.client.collections(under: path).count, 0, "the number of collections")
         },
         StorageCheck("the collections at the top are listed", needs: .listCollections) { context in
-            try await context.store.set(context.items.document("a"), ["text": "x"])
+            try await context.store.set(context.document("a"), ["text": "x"])
             let top = try await context.client.collections(under: nil)
             let own = context.items.segments[0]
             try expect(top.contains { $0.rawValue == own }, "“\(own)” is listed", found: "\(top.map(\.rawValue))")

@@ -26,9 +26,11 @@ extension StorageConformance {
             "conditions on two fields may both be ranges",
             { $0.where("number", .greaterThanOrEqual, 20).where("text", .lessThan, "dan") }, ["b", "c"]),
         people(
-            "a name can be asked for", { $0.where(.documentID, .equal, "b") }, ["b"]),
-        people("names can be asked for in a list", { $0.where(.documentID, .in, ["d", "a", "zz"]) }, ["a", "d"]),
-        people("names have ranges", { $0.where(.documentID, .greaterThan, "b") }, ["c", "d"]),
+            "a name can be asked for", { $0.where(.documentID, .equal, $1("b")) }, ["b"]),
+        people(
+            "names can be asked for in a list", { $0.where(.documentID, .in, [$1("d"), $1("a"), $1("zz")]) },
+            ["a", "d"]),
+        people("names have ranges", { $0.where(.documentID, .greaterThan, $1("b")) }, ["c", "d"]),
         people(
             "inequality finds everything else", needs: [.negations], { $0.where("number", .notEqual, 20) },
             ["a", "c"]),
@@ -115,7 +117,7 @@ extension StorageConformance {
                 "\\", "line\nbreak", "eq.5", "(", "👩‍👩‍👧",
             ]
             try await context.store.seed(
-                texts.enumerated().map { (context.items.document("d\($0)"), ["text": .string($1)]) })
+                texts.enumerated().map { (context.document("d\($0)"), ["text": .string($1)]) })
             for (index, text) in texts.enumerated() {
                 try await context.store.expect(
                     Query(in: context.items).where("text", .equal, .string(text)), gives: ["d\(index)"])
@@ -133,7 +135,7 @@ extension StorageConformance {
                 context.items, ["a": ["text": "x", "number": 1], "b": ["text": "y", "number": 2]])
             let snapshot = try await context.store.results(Query(in: context.items))
             try expectEqual(
-                snapshot.documents.map(\.path), ["a", "b"].map { context.items.document($0) }, "the paths")
+                snapshot.documents.map(\.path), ["a", "b"].map { context.document($0) }, "the paths")
             try context.store.expect(snapshot.documents[1], holds: ["text": "y", "number": 2])
             try expectEqual(
                 snapshot.changes.map(\.kind), [.added, .added], "the changes of a result that is read once")
@@ -223,7 +225,7 @@ extension StorageConformance {
         },
         StorageCheck("thirty alternatives are no problem", needs: .openTypes) { context in
             try await context.store.seed(
-                (0..<40).map { (context.items.document("d\(10 + $0)"), ["v": .integer(Int64($0))]) })
+                (0..<40).map { (context.document("d\(10 + $0)"), ["v": .integer(Int64($0))]) })
             let wanted = (5..<35).map { DocumentValue.integer(Int64($0)) }
             try await context.store.expect(
                 Query(in: context.items).where("v", .in, .array(wanted)), gives: (15..<45).map { "d\($0)" })
@@ -242,12 +244,21 @@ extension StorageConformance {
         _ name: String, needs: [StorageRequirement] = [], _ make: @escaping @Sendable (Query) throws -> Query,
         _ expected: [String]
     ) -> StorageCheck {
-        over(
-            [
-                "a": ["text": "alice", "number": 10], "b": ["text": "bob", "number": 20],
-                "c": ["text": "carol", "number": 30], "d": ["text": "dan", "number": 20],
-            ], name, needs: needs, make, expected)
+        over(people, name, needs: needs, { query, _ in try make(query) }, expected)
     }
+
+    /// The same for a query that needs the names of documents.
+    private static func people(
+        _ name: String, _ make: @escaping @Sendable (Query, StorageContext.Naming) throws -> Query,
+        _ expected: [String]
+    ) -> StorageCheck {
+        over(people, name, needs: [], make, expected)
+    }
+
+    private static let people: KeyValuePairs<String, DocumentData> = [
+        "a": ["text": "alice", "number": 10], "b": ["text": "bob", "number": 20],
+        "c": ["text": "carol", "number": 30], "d": ["text": "dan", "number": 20],
+    ]
 
     private static func tagged(
         _ name: String, _ make: @escaping @Sendable (Query) throws -> Query, _ expected: [String]
@@ -256,7 +267,7 @@ extension StorageConformance {
             [
                 "a": ["tags": ["red", "green"], "number": 1], "b": ["tags": ["red"], "number": 2],
                 "c": ["tags": ["blue"], "number": 3], "d": ["tags": [], "number": 4],
-            ], name, needs: [.field(.tags)], make, expected)
+            ], name, needs: [.field(.tags)], { query, _ in try make(query) }, expected)
     }
 
     /// A query over documents with values of all kinds in the field `v`, including a missing one.
@@ -270,16 +281,16 @@ extension StorageConformance {
                 "d1": ["v": 1.0],
                 "i2": ["v": 2], "time": ["v": .time(1000)], "text": ["v": "abc"], "array": ["v": [1, "x"]],
                 "map": ["v": ["a": 1]], "missing": ["w": 1],
-            ], name, needs: [.openTypes] + needs, make, expected)
+            ], name, needs: [.openTypes] + needs, { query, _ in try make(query) }, expected)
     }
 
     private static func over(
         _ documents: KeyValuePairs<String, DocumentData>, _ name: String, needs: [StorageRequirement],
-        _ make: @escaping @Sendable (Query) throws -> Query, _ expected: [String]
+        _ make: @escaping @Sendable (Query, StorageContext.Naming) throws -> Query, _ expected: [String]
     ) -> StorageCheck {
         StorageCheck(name, needs: needs) { context in
             try await context.store.seed(context.items, documents)
-            try await context.store.expect(make(Query(in: context.items)), gives: expected)
+            try await context.store.expect(make(Query(in: context.items), context.name), gives: expected)
         }
     }
 }

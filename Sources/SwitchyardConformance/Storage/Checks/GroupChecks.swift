@@ -12,8 +12,8 @@ extension StorageConformance {
             let query = Query(group: context.items.id).where("text", .equal, mark).ordered(by: "number")
             guard context.items.id == other.id else { return }  // a backend with its own collection names
             let found = try await context.store.results(query)
-            try expectEqual(found.documents.map(\.id), ["a", "c", "b"], "the names")
-            try expectEqual(found.documents[1].path, other.document("c"), "the path of the second")
+            try expectEqual(found.documents.map(\.id), context.ids("a", "c", "b"), "the names")
+            try expectEqual(found.documents[1].path, context.document("c", in: other), "the path of the second")
         },
         StorageCheck("a group below a document stays there", needs: .collectionGroups, .openSchema) { context in
             let (one, two) = try await seedTree(context)
@@ -57,17 +57,18 @@ extension StorageConformance {
 
     /// `one/notes/n1`, `one/notes/n2`, `one/notes/n2/more/m/notes/deep`, `one/notes2/x`, `two/notes/n3`.
     private static func seedTree(_ context: StorageContext) async throws -> (one: StoragePath, two: StoragePath) {
-        let one = context.items.document("one")
-        let two = context.items.document("two")
+        let one = context.document("one")
+        let two = context.document("two")
         let notes = try context.collection("notes", below: one)
-        let more = try context.collection("more", below: notes.document("n2"))
-        let deep = try context.collection("notes", below: more.document("m"))
+        let more = try context.collection("more", below: context.document("n2", in: notes))
+        let deep = try context.collection("notes", below: context.document("m", in: more))
         let similar = try context.collection("notes2", below: one)
         let others = try context.collection("notes", below: two)
         try await context.store.seed([
-            (notes.document("n1"), ["number": 1, "text": "first"]), (notes.document("n2"), ["number": 2]),
-            (deep.document("deep"), ["number": 3]), (similar.document("x"), ["number": 4]),
-            (others.document("n3"), ["number": 5]),
+            (context.document("n1", in: notes), ["number": 1, "text": "first"]),
+            (context.document("n2", in: notes), ["number": 2]),
+            (context.document("deep", in: deep), ["number": 3]), (context.document("x", in: similar), ["number": 4]),
+            (context.document("n3", in: others), ["number": 5]),
         ])
         return (one, two)
     }
@@ -145,7 +146,7 @@ extension StorageConformance {
     ) -> StorageCheck {
         StorageCheck(name, needs: .aggregates) { context in
             try await context.store.seed(
-                numbers.enumerated().map { (context.items.document("d\($0)"), ["number": .integer($1)]) })
+                numbers.enumerated().map { (context.document("d\($0)"), ["number": .integer($1)]) })
             let found = try await context.client.aggregate(Query(in: context.items), aggregations)
             try expectEqual(found, expected, "the values")
         }

@@ -7,38 +7,38 @@ extension StorageConformance {
     static let inputChecks: [StorageCheck] = [
         refused("a document above a mebibyte is refused") { context in
             try await context.store.set(
-                context.items.document("a"), ["v": .of(String(repeating: "0123456789", count: 110_000))])
+                context.document("a"), ["v": .of(String(repeating: "0123456789", count: 110_000))])
         },
         refused("more than twenty levels are refused") { context in
             var value: DocumentValue = "deep"
             for _ in 0..<21 { value = ["level": value] }
-            try await context.store.set(context.items.document("a"), ["v": .value(value)])
+            try await context.store.set(context.document("a"), ["v": .value(value)])
         },
         refused("an array in an array is refused") { context in
-            try await context.store.set(context.items.document("a"), ["v": .value([1, [2]])])
+            try await context.store.set(context.document("a"), ["v": .value([1, [2]])])
         },
         refused("a reserved field name is refused") { context in
-            try await context.store.set(context.items.document("a"), ["__type__": 1])
+            try await context.store.set(context.document("a"), ["__type__": 1])
         },
         refused("an empty field name is refused") { context in
-            try await context.store.set(context.items.document("a"), ["": 1])
+            try await context.store.set(context.document("a"), ["": 1])
         },
         refused("a field name above 1500 bytes is refused") { context in
             let name = String(repeating: "n", count: 1501)
             try await context.store.set(
-                context.items.document("a"), WriteFields(DocumentData([(name, DocumentValue.integer(1))])))
+                context.document("a"), WriteFields(DocumentData([(name, DocumentValue.integer(1))])))
         },
         refused("an update of nothing is refused") { context in
-            try await context.store.update(context.items.document("a"), [:])
+            try await context.store.update(context.document("a"), [:])
         },
         refused("an update of a field and of a part of it is refused") { context in
-            try await context.store.update(context.items.document("a"), ["m": 1, "m.x": 2])
+            try await context.store.update(context.document("a"), ["m": 1, "m.x": 2])
         },
         refused("removing a field in a set is refused") { context in
-            try await context.store.set(context.items.document("a"), ["text": .delete])
+            try await context.store.set(context.document("a"), ["text": .delete])
         },
         refused("a merge whose mask names what it does not have is refused") { context in
-            _ = try await context.store.commit(.merge(context.items.document("a"), ["text": "x"], mask: ["number"]))
+            _ = try await context.store.commit(.merge(context.document("a"), ["text": "x"], mask: ["number"]))
         },
         refused("a path with an odd number of segments is no document") { _ in
             _ = try StoragePath(validating: "users")
@@ -52,7 +52,7 @@ extension StorageConformance {
         },
         StorageCheck("errors give away nothing that was written") { context in
             let secret = "s3cret-\(context.namespace)"
-            let path = context.items.document("a")
+            let path = context.document("a")
             let error = try await context.store.expectFailure(.notFound, in: "the update") {
                 try await context.store.update(path, ["text": .of(secret)])
             }
@@ -81,7 +81,7 @@ extension StorageConformance {
         },
         StorageCheck("after the end every call is refused as such") { context in
             let device = try await context.device()
-            let path = context.items.document("a")
+            let path = context.document("a")
             try await device.set(path, ["number": 1])
             await device.client.shutDown()
             await device.client.shutDown()
@@ -96,7 +96,7 @@ extension StorageConformance {
         },
         StorageCheck("the end of a client ends its streams, and those of no other", needs: .liveStreams) { context in
             let device = try await context.device()
-            let path = context.items.document("a")
+            let path = context.document("a")
             let own = context.watch(path)
             let theirs = context.watch(device.client.snapshots(of: path))
             let query = context.watch(device.client.snapshots(of: Query(in: context.items)))
@@ -115,7 +115,7 @@ extension StorageConformance {
         StorageCheck("a stream begun after the end is refused as such", needs: .liveStreams) { context in
             let device = try await context.device()
             await device.client.shutDown()
-            let probe = context.watch(device.client.snapshots(of: context.items.document("a")))
+            let probe = context.watch(device.client.snapshots(of: context.document("a")))
             let failure = try await probe.end()
             try expectEqual((failure as? StorageError)?.code, .shutDown, "the failure's code")
         },
@@ -126,7 +126,7 @@ extension StorageConformance {
                 context.client.unwrapped(as: Stranger.self) == nil, "it does not unwrap to another", found: "something")
         },
         StorageCheck("a cancelled read ends as cancelled, or with its result") { context in
-            let path = context.items.document("a")
+            let path = context.document("a")
             try await context.store.set(path, ["number": 1])
             for _ in 0..<10 {
                 let task = Task { try await context.client.document(path) }
@@ -142,7 +142,7 @@ extension StorageConformance {
         },
         StorageCheck("a cancelled write takes effect whole or not at all", needs: .batches(of: 2)) { context in
             for round in 0..<10 {
-                let paths = ["a\(round)", "b\(round)"].map { context.items.document($0) }
+                let paths = ["a\(round)", "b\(round)"].map { context.document($0) }
                 let task = Task {
                     try await context.client.commit(WriteBatch(try paths.map { try .set($0, ["number": 1]) }))
                         .acknowledged()
@@ -158,7 +158,7 @@ extension StorageConformance {
             }
         },
         StorageCheck("a cancelled transaction ends as cancelled and writes nothing", needs: .transactions) { context in
-            let path = context.items.document("a")
+            let path = context.document("a")
             let task = Task {
                 try await context.client.transaction { transaction in
                     _ = try await transaction.document(path)

@@ -33,7 +33,7 @@ extension StorageConformance {
             Query(in: $0).where("text", .equal, $0.document("").documentValue)
         },
         StorageCheck("a value that is no segment makes a path that every operation refuses") { context in
-            let victim = context.items.document("a")
+            let victim = context.document("a")
             try await context.store.set(victim, ["number": 1])
             for value in ["a/b", "x/../a", "", ".", "..", "/", "/a", "a/", "__reserved__", "\u{0}"] {
                 let path: StoragePath = "\(context.items)/\(value)"
@@ -56,7 +56,7 @@ extension StorageConformance {
         }
         try await refused("a read") { _ = try await client.document(path) }
         try await refused("a read among others") {
-            _ = try await client.documents([context.items.document("a"), path], from: .server)
+            _ = try await client.documents([context.document("a"), path], from: .server)
         }
         try await refused("a set") { try await client.setDocument(path, ["number": 2]).acknowledged() }
         try await refused("a merge") { try await client.mergeDocument(path, ["number": 2]).acknowledged() }
@@ -85,7 +85,7 @@ extension StorageConformance {
         _ name: String, _ query: @escaping @Sendable (_ items: CollectionPath) -> Query
     ) -> StorageCheck {
         StorageCheck(name) { context in
-            try await context.store.set(context.items.document("a"), ["number": 1, "text": "x"])
+            try await context.store.set(context.document("a"), ["number": 1, "text": "x"])
             let query = query(context.items)
             try expect(query.mistake != nil, "the query has a mistake", found: "none")
             let error = try await context.store.expectFailure(.invalidArgument, in: "reading it") {

@@ -4,7 +4,7 @@ extension StorageConformance {
     static let offlineChecks: [StorageCheck] = [
         StorageCheck("without a network a write returns, shows here, and waits", needs: .offline) { context in
             let other = try await context.device()
-            let path = context.items.document("a")
+            let path = context.document("a")
             try await context.client.disableNetwork()
             let receipt = try await context.client.setDocument(path, ["number": 1])
             let local = try await context.client.document(path, from: .cache)
@@ -28,7 +28,7 @@ extension StorageConformance {
             try await other.expect(path, holds: ["number": 1])
         },
         StorageCheck("waiting writes are sent in their order", needs: .offline) { context in
-            let path = context.items.document("a")
+            let path = context.document("a")
             try await context.client.disableNetwork()
             try await context.client.setDocument(path, ["number": 1, "text": "x"])
             try await context.client.updateDocument(path, ["number": 2])
@@ -38,7 +38,7 @@ extension StorageConformance {
             try await context.store.expect(path, holds: ["number": 2, "text": "y"])
         },
         StorageCheck("without a network reads come from the cache", needs: .offline) { context in
-            let path = context.items.document("a")
+            let path = context.document("a")
             try await context.store.set(path, ["number": 1])
             let probe = context.watch(path)
             try await probe.first("the document") { $0.exists && !$0.metadata.isFromCache }
@@ -52,7 +52,7 @@ extension StorageConformance {
             try await context.client.enableNetwork()
         },
         StorageCheck("a read from the server fails without a network", needs: .offline) { context in
-            let path = context.items.document("a")
+            let path = context.document("a")
             try await context.store.set(path, ["number": 1])
             try await context.client.disableNetwork()
             let error = try await context.store.expectFailure(.unavailable, in: "reading from the server") {
@@ -77,12 +77,12 @@ extension StorageConformance {
         },
         StorageCheck("what is not cached cannot be read from the cache", needs: .offline) { context in
             try await context.store.expectFailure(.unavailable, in: "reading from the cache") {
-                try await context.client.document(context.items.document("nobody"), from: .cache)
+                try await context.client.document(context.document("nobody"), from: .cache)
             }
         },
         StorageCheck("a transaction fails without a network", needs: .offline, .transactions) { context in
             try await context.client.disableNetwork()
-            let path = context.items.document("a")
+            let path = context.document("a")
             try await context.store.expectFailure(.unavailable, in: "the transaction") {
                 try await context.client.transaction(TransactionOptions(maximumAttempts: 1)) {
                     _ = try await $0.document(path)
@@ -95,11 +95,11 @@ extension StorageConformance {
             let probe = context.watch(Query(in: context.items))
             try await probe.first("both documents") { $0.count == 2 && !$0.metadata.isFromCache }
             try await context.client.disableNetwork()
-            try await context.client.setDocument(context.items.document("c"), ["number": 3])
-            try await context.client.deleteDocument(context.items.document("a"))
+            try await context.client.setDocument(context.document("c"), ["number": 3])
+            try await context.client.deleteDocument(context.document("a"))
             let query = Query(in: context.items).where("number", .greaterThan, 0)
             let results = try await context.client.documents(query, from: .cache)
-            try expectEqual(results.documents.map(\.id), ["b", "c"], "the results")
+            try expectEqual(results.documents.map(\.id), context.ids("b", "c"), "the results")
             try await context.client.enableNetwork()
             try await context.client.waitForPendingWrites()
             try await context.store.expect(query, gives: ["b", "c"])
@@ -107,7 +107,7 @@ extension StorageConformance {
         StorageCheck("a stream goes on without a network and catches up after", needs: .offline, .liveStreams) {
             context in
             let other = try await context.device()
-            let path = context.items.document("a")
+            let path = context.document("a")
             try await context.store.set(path, ["number": 1])
             let probe = context.watch(
                 context.client.snapshots(of: path, options: ListenOptions(includesMetadataChanges: true)))
@@ -135,29 +135,29 @@ extension StorageConformance {
             let probe = context.watch(Query(in: context.items))
             try await probe.first("all three") { $0.count == 3 && !$0.metadata.isFromCache }
             try await context.client.disableNetwork()
-            try await other.delete(context.items.document("a"))
-            try await other.set(context.items.document("b"), ["number": 20])
-            try await other.set(context.items.document("d"), ["number": 4])
+            try await other.delete(context.document("a"))
+            try await other.set(context.document("b"), ["number": 20])
+            try await other.set(context.document("d"), ["number": 4])
             try await context.client.enableNetwork()
             try await probe.newest("the server's state") {
-                $0.documents.map(\.id) == ["b", "c", "d"] && $0.documents[0]["number"]?.integerValue == 20
+                $0.documents.map(\.id) == context.ids("b", "c", "d") && $0.documents[0]["number"]?.integerValue == 20
             }
             var log = ChangeLog()
             for snapshot in probe.elements { try log.follow(snapshot) }
         },
         StorageCheck("the queue shows what waits, oldest first", needs: .offline) { context in
             try await context.client.disableNetwork()
-            let one = try await context.client.setDocument(context.items.document("a"), ["number": 1])
-            let two = try await context.client.setDocument(context.items.document("b"), ["number": 2])
+            let one = try await context.client.setDocument(context.document("a"), ["number": 1])
+            let two = try await context.client.setDocument(context.document("b"), ["number": 2])
             let queue = context.watch(context.client.pendingWrites())
             let waiting = try await queue.first("both writes") { $0.count == 2 }
             try expectEqual(waiting.map(\.id), [one.batchID, two.batchID], "the names of the waiting batches")
-            try expectEqual(waiting[0].batch.writes.first?.path, context.items.document("a"), "the first path")
+            try expectEqual(waiting[0].batch.writes.first?.path, context.document("a"), "the first path")
             try await context.client.enableNetwork()
             try await queue.newest("an empty queue") { $0.isEmpty }
         },
         StorageCheck("a waiting write can be taken back", needs: .offline) { context in
-            let path = context.items.document("a")
+            let path = context.document("a")
             try await context.store.set(path, ["number": 1])
             try await context.client.disableNetwork()
             let receipt = try await context.client.setDocument(path, ["number": 2])
@@ -180,7 +180,7 @@ extension StorageConformance {
             try await context.client.enableNetwork()
         },
         StorageCheck("a refused write is undone here and kept in a list", needs: .offline) { context in
-            let path = context.items.document("a")
+            let path = context.document("a")
             let probe = context.watch(
                 context.client.snapshots(of: path, options: ListenOptions(includesMetadataChanges: true)))
             try await probe.first("the missing document") { !$0.exists }
@@ -198,7 +198,7 @@ extension StorageConformance {
             try await refused.newest("an empty list") { $0.isEmpty }
         },
         StorageCheck("a refused write can be corrected and queued again", needs: .offline) { context in
-            let path = context.items.document("a")
+            let path = context.document("a")
             try await context.client.disableNetwork()
             let receipt = try await context.client.updateDocument(path, ["number": 1])
             try await context.client.enableNetwork()
@@ -212,7 +212,7 @@ extension StorageConformance {
         },
         StorageCheck("increments made without a network all count once", needs: .offline, .transforms) { context in
             let other = try await context.device()
-            let path = context.items.document("a")
+            let path = context.document("a")
             try await context.store.set(path, ["number": 10])
             try await context.client.disableNetwork()
             for _ in 0..<5 { try await context.client.updateDocument(path, ["number": .increment(1)]) }
@@ -225,7 +225,7 @@ extension StorageConformance {
             "a server time that waits is an estimate, and then the server's", needs: .offline, .transforms,
             .field(.moment)
         ) { context in
-            let path = context.items.document("a")
+            let path = context.document("a")
             try await context.client.disableNetwork()
             let receipt = try await context.client.setDocument(path, ["moment": .serverTime])
             let local = try await context.client.document(path, from: .cache)
@@ -238,16 +238,16 @@ extension StorageConformance {
         },
         StorageCheck("a listener on the cache alone sees local writes only", needs: .offline, .liveStreams) { context in
             let other = try await context.device()
-            let path = context.items.document("a")
+            let path = context.document("a")
             let probe = context.watch(
                 context.client.snapshots(of: Query(in: context.items), options: ListenOptions(source: .cache)))
             try await probe.first("an empty result") { $0.isEmpty }
-            try await other.set(context.items.document("elsewhere"), ["number": 5])
+            try await other.set(context.document("elsewhere"), ["number": 5])
             try await context.client.setDocument(path, ["number": 1])
-            try await probe.first("the local write") { $0.documents.map(\.id) == ["a"] }
+            try await probe.first("the local write") { $0.documents.map(\.id) == context.ids("a") }
         },
         StorageCheck("it is told when all listeners have been served", needs: .offline, .liveStreams) { context in
-            let path = context.items.document("a")
+            let path = context.document("a")
             let probe = context.watch(path)
             try await probe.first("the missing document")
             let rounds = context.watch(context.client.snapshotsInSync())
@@ -260,7 +260,7 @@ extension StorageConformance {
             try await context.client.disableNetwork()
             try await context.client.enableNetwork()
             try await context.client.enableNetwork()
-            let path = context.items.document("a")
+            let path = context.document("a")
             try await context.store.set(path, ["number": 1])
             try await context.store.expect(path, holds: ["number": 1])
         },

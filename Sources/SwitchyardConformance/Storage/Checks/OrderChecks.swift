@@ -117,7 +117,7 @@ extension StorageConformance {
         // Names in reverse order of the values, so that sorting by name cannot pass.
         let names = values.indices.map { "d\(100 - $0)" }
         try await context.store.seed(
-            zip(names, values).map { (context.items.document($0), DocumentData([("v", $1)])) })
+            zip(names, values).map { (context.document($0), DocumentData([("v", $1)])) })
         let query = Query(in: context.items)
         try await context.store.expect(query.ordered(by: "v"), gives: names)
         try await context.store.expect(query.ordered(by: "v", .descending), gives: names.reversed())
@@ -138,8 +138,8 @@ extension StorageConformance {
         numbers(
             "cursors beyond the ends leave everything", { $0.starting(at: -9).ending(at: 99) },
             ["a", "b", "c", "d", "e"]),
-        numbers("a cursor with a name stands among equals", { $0.starting(after: 2, "b") }, ["c", "d", "e"]),
-        numbers("an inclusive cursor with a name has it", { $0.ending(at: 2, "b") }, ["a", "b"]),
+        numbers("a cursor with a name stands among equals", { $0.starting(after: 2, $1("b")) }, ["c", "d", "e"]),
+        numbers("an inclusive cursor with a name has it", { $0.ending(at: 2, $1("b")) }, ["a", "b"]),
         numbers("a limit counts from the cursor on", { $0.starting(after: 1).limited(to: 2) }, ["b", "c"]),
         StorageCheck("cursors in a descending order run down") { context in
             try await seedNumbers(context)
@@ -147,7 +147,7 @@ extension StorageConformance {
             try await context.store.expect(query.starting(at: 2), gives: ["c", "b", "a"])
             try await context.store.expect(query.starting(after: 2), gives: ["a"])
             try await context.store.expect(query.ending(before: 2), gives: ["e", "d"])
-            try await context.store.expect(query.ending(at: 2, "c"), gives: ["e", "d", "c"])
+            try await context.store.expect(query.ending(at: 2, context.name("c")), gives: ["e", "d", "c"])
         },
         StorageCheck("a cursor may give values for the first orders only") { context in
             try await context.store.seed(
@@ -165,13 +165,13 @@ extension StorageConformance {
         StorageCheck("without an order cursors are names") { context in
             try await seedNumbers(context)
             let query = Query(in: context.items)
-            try await context.store.expect(query.starting(at: "c"), gives: ["c", "d", "e"])
-            try await context.store.expect(query.starting(after: "c").limited(to: 1), gives: ["d"])
-            try await context.store.expect(query.ending(before: "b"), gives: ["a"])
+            try await context.store.expect(query.starting(at: context.name("c")), gives: ["c", "d", "e"])
+            try await context.store.expect(query.starting(after: context.name("c")).limited(to: 1), gives: ["d"])
+            try await context.store.expect(query.ending(before: context.name("b")), gives: ["a"])
         },
         StorageCheck("a document is a cursor, in all four ways") { context in
             try await seedNumbers(context)
-            let middle = try await context.store.read(context.items.document("c"))
+            let middle = try await context.store.read(context.document("c"))
             let query = Query(in: context.items).ordered(by: "number")
             try await context.store.expect(query.starting(at: middle), gives: ["c", "d", "e"])
             try await context.store.expect(query.starting(after: middle), gives: ["d", "e"])
@@ -180,13 +180,13 @@ extension StorageConformance {
         },
         StorageCheck("a document is a cursor of a query with a range") { context in
             try await seedNumbers(context)
-            let middle = try await context.store.read(context.items.document("b"))
+            let middle = try await context.store.read(context.document("b"))
             let query = Query(in: context.items).where("number", .greaterThan, 1)
             try await context.store.expect(query.starting(after: middle), gives: ["c", "d", "e"])
         },
         StorageCheck("pages by the last document meet every document once") { context in
             let documents = (0..<23).map {
-                (context.items.document("d\(10 + $0)"), DocumentData([("number", .integer(Int64($0 / 5)))]))
+                (context.document("d\(10 + $0)"), DocumentData([("number", .integer(Int64($0 / 5)))]))
             }
             try await context.store.seed(documents)
             let query = Query(in: context.items).ordered(by: "number", .descending).limited(to: 4)
@@ -207,7 +207,7 @@ extension StorageConformance {
                 .null, true, .double(.nan), 3, .time(5), "text", .blob(9), .link("a/b"), .place(1, 2), [1], ["a": 1],
             ]
             try await context.store.seed(
-                values.enumerated().map { (context.items.document("d\(10 + $0)"), DocumentData([("v", $1)])) })
+                values.enumerated().map { (context.document("d\(10 + $0)"), DocumentData([("v", $1)])) })
             let query = Query(in: context.items).ordered(by: "v")
             let names = values.indices.map { "d\(10 + $0)" }
             for index in values.indices {
@@ -241,7 +241,7 @@ extension StorageConformance {
             try await context.store.seed(
                 context.items, ["a": ["text": "x", "number": 1], "b": ["text": "y", "number": 2]])
             let results = try await context.store.results(Query(in: context.items).selecting("number"))
-            try expectEqual(results.documents.map(\.id), ["a", "b"], "the names")
+            try expectEqual(results.documents.map(\.id), context.ids("a", "b"), "the names")
             for (document, number) in zip(results.documents, [1, 2]) {
                 try expectEqual(document["number"]?.integerValue, Int64(number), "the field asked for")
                 try expectEqual(document["text"], nil, "the field not asked for")
@@ -259,7 +259,7 @@ extension StorageConformance {
             try await context.store.expect(query, gives: ["e", "d", "c", "b", "a"])
         },
         StorageCheck("a projection does not spoil later reads") { context in
-            let path = context.items.document("a")
+            let path = context.document("a")
             try await context.store.set(path, ["text": "x", "number": 1])
             _ = try await context.client.documents(Query(in: context.items).selecting("number"))
             try context.store.expect(try await context.client.document(path), holds: ["text": "x", "number": 1])
@@ -272,7 +272,7 @@ extension StorageConformance {
             try await context.store.seed(
                 (0..<count).map {
                     (
-                        context.items.document("d\(10_000 + $0)"),
+                        context.document("d\(10_000 + $0)"),
                         DocumentData([("number", .integer(Int64(count - $0)))])
                     )
                 })
@@ -297,9 +297,18 @@ extension StorageConformance {
     private static func numbers(
         _ name: String, _ make: @escaping @Sendable (Query) throws -> Query, _ expected: [String]
     ) -> StorageCheck {
+        numbers(name, { query, _ in try make(query) }, expected)
+    }
+
+    /// The same for a query that needs the names of documents.
+    private static func numbers(
+        _ name: String, _ make: @escaping @Sendable (Query, StorageContext.Naming) throws -> Query,
+        _ expected: [String]
+    ) -> StorageCheck {
         StorageCheck(name) { context in
             try await seedNumbers(context)
-            try await context.store.expect(make(Query(in: context.items).ordered(by: "number")), gives: expected)
+            let query = Query(in: context.items).ordered(by: "number")
+            try await context.store.expect(make(query, context.name), gives: expected)
         }
     }
 }

@@ -7,7 +7,7 @@ extension StorageConformance {
             try await context.store.seed(context.items, ["a": ["number": 2], "b": ["number": 1]])
             let probe = context.watch(Query(in: context.items).ordered(by: "number"))
             let snapshot = try await probe.first("both documents") { $0.count == 2 }
-            try expectEqual(snapshot.documents.map(\.id), ["b", "a"], "the results")
+            try expectEqual(snapshot.documents.map(\.id), context.ids("b", "a"), "the results")
             try expectEqual(
                 probe.elements[0].changes.map(\.kind), .init(repeating: .added, count: probe.elements[0].count),
                 "the changes of the first snapshot")
@@ -32,7 +32,7 @@ extension StorageConformance {
             to: ["a", "c"]
         ) {
             try expectEqual($0.kind, .removed, "the kind of change")
-            try expectEqual($0.document.id, "b", "the document")
+            try expectEqual($0.document["number"], 2, "the number of the document")
             try expectEqual($0.oldIndex, 1, "the old place")
             try expectEqual($0.newIndex, nil, "the new place")
         },
@@ -79,33 +79,35 @@ extension StorageConformance {
             let probe = context.watch(Query(in: context.items).where("number", .greaterThan, 0))
             try await probe.first("the document") { $0.count == 1 && !$0.metadata.isFromCache }
             let before = probe.elements.count
-            try await context.store.set(context.items.document("b"), ["number": -1])
-            try await context.store.set(context.items.document("c"), ["number": 5])
-            try await probe.newest("the document that matches") { $0.documents.map(\.id) == ["a", "c"] }
+            try await context.store.set(context.document("b"), ["number": -1])
+            try await context.store.set(context.document("c"), ["number": 5])
+            try await probe.newest("the document that matches") { $0.documents.map(\.id) == context.ids("a", "c") }
             let quiet = probe.elements.dropFirst(before).filter { $0.count == 1 && !$0.changes.isEmpty }
             try expectEqual(quiet.count, 0, "the number of snapshots about what does not match")
         },
         StorageCheck("a limited query lets documents in and out", needs: .liveStreams) { context in
             try await context.store.seed(context.items, ["a": ["number": 1], "b": ["number": 2], "c": ["number": 3]])
             let probe = context.watch(Query(in: context.items).ordered(by: "number").limited(to: 2))
-            try await probe.newest("the first two") { $0.documents.map(\.id) == ["a", "b"] }
-            try await context.store.set(context.items.document("z"), ["number": 0])
-            try await probe.newest("the new first one") { $0.documents.map(\.id) == ["z", "a"] }
-            try await context.store.delete(context.items.document("z"))
-            try await probe.newest("the one that moved up again") { $0.documents.map(\.id) == ["a", "b"] }
-            try await context.store.delete(context.items.document("a"))
-            try await probe.newest("the one that was beyond the limit") { $0.documents.map(\.id) == ["b", "c"] }
+            try await probe.newest("the first two") { $0.documents.map(\.id) == context.ids("a", "b") }
+            try await context.store.set(context.document("z"), ["number": 0])
+            try await probe.newest("the new first one") { $0.documents.map(\.id) == context.ids("z", "a") }
+            try await context.store.delete(context.document("z"))
+            try await probe.newest("the one that moved up again") { $0.documents.map(\.id) == context.ids("a", "b") }
+            try await context.store.delete(context.document("a"))
+            try await probe.newest("the one that was beyond the limit") {
+                $0.documents.map(\.id) == context.ids("b", "c")
+            }
             var log = ChangeLog()
             for snapshot in probe.elements { try log.follow(snapshot) }
         },
         StorageCheck("a query limited to the last follows the end", needs: .liveStreams) { context in
             try await context.store.seed(context.items, ["a": ["number": 1], "b": ["number": 2], "c": ["number": 3]])
             let probe = context.watch(Query(in: context.items).ordered(by: "number").limited(toLast: 2))
-            try await probe.newest("the last two") { $0.documents.map(\.id) == ["b", "c"] }
-            try await context.store.set(context.items.document("d"), ["number": 4])
-            try await probe.newest("the new last one") { $0.documents.map(\.id) == ["c", "d"] }
-            try await context.store.delete(context.items.document("d"))
-            try await probe.newest("the former last two") { $0.documents.map(\.id) == ["b", "c"] }
+            try await probe.newest("the last two") { $0.documents.map(\.id) == context.ids("b", "c") }
+            try await context.store.set(context.document("d"), ["number": 4])
+            try await probe.newest("the new last one") { $0.documents.map(\.id) == context.ids("c", "d") }
+            try await context.store.delete(context.document("d"))
+            try await probe.newest("the former last two") { $0.documents.map(\.id) == context.ids("b", "c") }
             var log = ChangeLog()
             for snapshot in probe.elements { try log.follow(snapshot) }
         },
@@ -113,11 +115,11 @@ extension StorageConformance {
             try await context.store.seed(context.items, ["a": ["number": 1], "b": ["number": 2], "c": ["number": 3]])
             let probe = context.watch(
                 Query(in: context.items).ordered(by: "number").starting(after: 1).ending(at: 3))
-            try await probe.newest("the middle") { $0.documents.map(\.id) == ["b", "c"] }
-            try await context.store.set(context.items.document("a"), ["number": 2])
-            try await probe.newest("the one that came in") { $0.documents.map(\.id) == ["a", "b", "c"] }
-            try await context.store.set(context.items.document("c"), ["number": 4])
-            try await probe.newest("without the one that left") { $0.documents.map(\.id) == ["a", "b"] }
+            try await probe.newest("the middle") { $0.documents.map(\.id) == context.ids("b", "c") }
+            try await context.store.set(context.document("a"), ["number": 2])
+            try await probe.newest("the one that came in") { $0.documents.map(\.id) == context.ids("a", "b", "c") }
+            try await context.store.set(context.document("c"), ["number": 4])
+            try await probe.newest("without the one that left") { $0.documents.map(\.id) == context.ids("a", "b") }
         },
         StorageCheck("a batch arrives in one piece", needs: .liveStreams, .batches(of: 3)) { context in
             let other = try await context.device()
@@ -127,7 +129,7 @@ extension StorageConformance {
             for round in 2...6 {
                 var batch = WriteBatch()
                 for name in ["a", "b", "c"] {
-                    try batch.set(context.items.document(name), ["number": .value(.integer(Int64(round)))])
+                    try batch.set(context.document(name), ["number": .value(.integer(Int64(round)))])
                 }
                 try await context.store.commit(batch)
             }
@@ -149,7 +151,7 @@ extension StorageConformance {
                         for index in 0..<30 {
                             let number = index * 2 + offset
                             try await device.set(
-                                context.items.document("d\(100 + number)"), ["number": .value(.integer(Int64(number)))])
+                                context.document("d\(100 + number)"), ["number": .value(.integer(Int64(number)))])
                         }
                     }
                 }
@@ -168,7 +170,7 @@ extension StorageConformance {
             try await probe.first("the empty result")
             for step in 0..<48 {
                 let device = step.isMultiple(of: 2) ? context.store : other
-                let path = context.items.document("d\(step * 5 % 7)")
+                let path = context.document("d\(step * 5 % 7)")
                 if step % 6 == 5 {
                     try await device.delete(path)
                 } else {
@@ -192,11 +194,11 @@ extension StorageConformance {
                 // Several snapshots arrive while this consumer is busy writing; it gets the newest of them.
                 for name in ["a", "b", "c"] {
                     try await context.store.set(
-                        context.items.document(name), ["number": .value(.integer(Int64(round)))])
+                        context.document(name), ["number": .value(.integer(Int64(round)))])
                 }
-                try await context.store.delete(context.items.document("b"))
+                try await context.store.delete(context.document("b"))
                 try await probe.newest("the two that are left, in round \(round)") {
-                    $0.documents.map(\.id) == ["a", "c"]
+                    $0.documents.map(\.id) == context.ids("a", "c")
                         && $0.documents.allSatisfy { $0["number"]?.integerValue == Int64(round) }
                 }
                 while log.documents.map({ $0["number"]?.integerValue }) != [Int64(round), Int64(round)] {
@@ -209,11 +211,11 @@ extension StorageConformance {
             let high = context.watch(Query(in: context.items).where("number", .greaterThanOrEqual, 10))
             for probe in [low, high] { try await probe.first("an empty result") }
             try await context.store.seed(context.items, ["a": ["number": 1], "b": ["number": 11]])
-            try await low.newest("the low one") { $0.documents.map(\.id) == ["a"] }
-            try await high.newest("the high one") { $0.documents.map(\.id) == ["b"] }
-            try await context.store.set(context.items.document("a"), ["number": 12])
+            try await low.newest("the low one") { $0.documents.map(\.id) == context.ids("a") }
+            try await high.newest("the high one") { $0.documents.map(\.id) == context.ids("b") }
+            try await context.store.set(context.document("a"), ["number": 12])
             try await low.newest("nothing") { $0.isEmpty }
-            try await high.newest("both") { $0.documents.map(\.id) == ["b", "a"] }
+            try await high.newest("both") { $0.documents.map(\.id) == context.ids("b", "a") }
         },
         StorageCheck("a stream of one query serves two consumers", needs: .liveStreams) { context in
             let stream = context.client.snapshots(of: Query(in: context.items))
@@ -221,9 +223,11 @@ extension StorageConformance {
             try await one.first("an empty result")
             try await context.store.seed(context.items, ["a": ["number": 1]])
             let two = context.watch(stream)
-            for probe in [one, two] { try await probe.newest("the document") { $0.documents.map(\.id) == ["a"] } }
+            for probe in [one, two] {
+                try await probe.newest("the document") { $0.documents.map(\.id) == context.ids("a") }
+            }
             await one.stop()
-            try await context.store.delete(context.items.document("a"))
+            try await context.store.delete(context.document("a"))
             try await two.newest("nothing") { $0.isEmpty }
         },
         StorageCheck("a projection's stream leaves only the fields it names", needs: .liveStreams) { context in
@@ -231,7 +235,7 @@ extension StorageConformance {
             let probe = context.watch(Query(in: context.items).selecting("number"))
             let snapshot = try await probe.first("the document") { $0.count == 1 }
             try expectEqual(snapshot.documents[0]["text"], nil, "the field not asked for")
-            try await context.store.update(context.items.document("a"), ["number": 2])
+            try await context.store.update(context.document("a"), ["number": 2])
             try await probe.newest("the change") { $0.documents.first?["number"]?.integerValue == 2 }
         },
         StorageCheck("alternatives are live", needs: .liveStreams, .alternatives) { context in
@@ -242,25 +246,26 @@ extension StorageConformance {
             try await context.store.seed(
                 context.items,
                 ["a": ["text": "x", "number": 1], "b": ["text": "y", "number": 5], "c": ["text": "y", "number": 1]])
-            try await probe.newest("both that match") { $0.documents.map(\.id) == ["a", "b"] }
-            try await context.store.update(context.items.document("a"), ["text": "y"])
-            try await probe.newest("the one that is left") { $0.documents.map(\.id) == ["b"] }
+            try await probe.newest("both that match") { $0.documents.map(\.id) == context.ids("a", "b") }
+            try await context.store.update(context.document("a"), ["text": "y"])
+            try await probe.newest("the one that is left") { $0.documents.map(\.id) == context.ids("b") }
         },
         StorageCheck("a group is live", needs: .liveStreams, .collectionGroups, .openSchema) { context in
-            let one = context.items.document("one")
+            let one = context.document("one")
             let notes = try context.collection("notes", below: one)
-            let deeper = try context.collection("notes", below: notes.document("n1"))
+            let deeper = try context.collection("notes", below: context.document("n1", in: notes))
             let probe = context.watch(Query(group: "notes", under: one))
             try await probe.first("an empty result")
-            try await context.store.set(notes.document("n1"), ["number": 1])
-            try await context.store.set(deeper.document("n2"), ["number": 2])
-            try await probe.newest("both") { $0.documents.map(\.id) == ["n1", "n2"] }
-            try await context.store.delete(notes.document("n1"))
-            try await probe.newest("the deeper one") { $0.documents.map(\.id) == ["n2"] }
+            try await context.store.set(context.document("n1", in: notes), ["number": 1])
+            try await context.store.set(context.document("n2", in: deeper), ["number": 2])
+            try await probe.newest("both") { $0.documents.map(\.id) == context.ids("n1", "n2") }
+            try await context.store.delete(context.document("n1", in: notes))
+            try await probe.newest("the deeper one") { $0.documents.map(\.id) == context.ids("n2") }
         },
-        StorageCheck("a transaction's writes arrive in one piece", needs: .liveStreams, .transactions) { context in
+        StorageCheck("a transaction's writes arrive in one piece", needs: .liveStreams, .transactions, .mixedBatches) {
+            context in
             let other = try await context.device()
-            let paths = ["a", "b"].map { context.items.document($0) }
+            let paths = ["a", "b"].map { context.document($0) }
             try await context.store.seed(paths.map { ($0, ["number": 0]) })
             let probe = context.watch(other.client.snapshots(of: Query(in: context.items)))
             try await probe.first("both documents") { $0.count == 2 }
@@ -278,12 +283,12 @@ extension StorageConformance {
             deadline: .seconds(60)
         ) { context in
             try await context.store.seed(
-                (0..<300).map { (context.items.document("d\(1000 + $0)"), ["number": .integer(Int64($0))]) })
+                (0..<300).map { (context.document("d\(1000 + $0)"), ["number": .integer(Int64($0))]) })
             let probe = context.watch(Query(in: context.items).ordered(by: "number", .descending))
             try await probe.first("all of them") { $0.count == 300 }
-            try await context.store.set(context.items.document("d1000"), ["number": 1000])
+            try await context.store.set(context.document("d1000"), ["number": 1000])
             let snapshot = try await probe.first("the one that moved to the front") {
-                $0.documents.first?.id == "d1000"
+                $0.documents.first?.path == context.document("d1000")
             }
             try expectEqual(snapshot.changes.count, 1, "the number of changes")
             try expectEqual(snapshot.changes.first?.oldIndex, 299, "the old place")
@@ -295,9 +300,9 @@ extension StorageConformance {
     private struct Hand: Sendable {
         let context: StorageContext
         func put(_ name: String, _ number: Int64) async throws {
-            try await context.store.set(context.items.document(name), ["number": .value(.integer(number))])
+            try await context.store.set(context.document(name), ["number": .value(.integer(number))])
         }
-        func drop(_ name: String) async throws { try await context.store.delete(context.items.document(name)) }
+        func drop(_ name: String) async throws { try await context.store.delete(context.document(name)) }
     }
 
     /// Watches the positive numbers in order, takes one step, and checks the resulting change.
@@ -308,13 +313,13 @@ extension StorageConformance {
     ) -> StorageCheck {
         let documents = numbers.map { ($0.key, $0.value) }
         return StorageCheck(name, needs: .liveStreams) { context in
-            try await context.store.seed(documents.map { (context.items.document($0), ["number": .integer($1)]) })
+            try await context.store.seed(documents.map { (context.document($0), ["number": .integer($1)]) })
             let before = documents.count { $0.1 > 0 }
             let probe = context.watch(Query(in: context.items).where("number", .greaterThan, 0))
             try await probe.newest("the documents from the server") { $0.count == before && !$0.metadata.isFromCache }
             let seen = probe.elements.count
             try await step(Hand(context: context))
-            try await probe.newest("\(expected)") { $0.documents.map(\.id) == expected }
+            try await probe.newest("\(expected)") { $0.documents.map(\.id) == context.ids(expected) }
             try await probe.all("the change") { $0.dropFirst(seen).contains { !$0.changes.isEmpty } }
             let change = try expectValue(probe.elements.dropFirst(seen).lazy.flatMap(\.changes).first, "a change")
             try inspect(change)

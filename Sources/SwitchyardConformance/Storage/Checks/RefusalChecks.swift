@@ -4,7 +4,7 @@ extension StorageConformance {
     /// A provider refuses undeclared capabilities early and names an alternative.
     static let refusalChecks: [StorageCheck] = [
         refusal(of: .liveStreams, "live streams of documents are refused where they are not declared") { context in
-            let probe = context.watch(context.items.document("a"))
+            let probe = context.watch(context.document("a"))
             if let failure = try await probe.end() { throw failure }
         },
         refusal(of: .liveStreams, "live queries are refused where they are not declared") { context in
@@ -21,10 +21,10 @@ extension StorageConformance {
             _ = try await context.client.aggregate(Query(in: context.items), [.sum("number")])
         },
         refusal(of: .listCollections, "lists of collections are refused where they are not declared") { context in
-            _ = try await context.client.collections(under: context.items.document("a"))
+            _ = try await context.client.collections(under: context.document("a"))
         },
         refusal(of: .recursiveDelete, "deleting recursively is refused where it is not declared") { context in
-            _ = try await context.client.deleteRecursively(context.items.document("a"))
+            _ = try await context.client.deleteRecursively(context.document("a"))
         },
         refusal(of: .alternatives, "alternatives are refused where they are not declared") { context in
             let filter = Filter.any([.field("number", .equal, 1), .field("text", .equal, "x")])
@@ -37,19 +37,26 @@ extension StorageConformance {
             _ = try await context.client.documents(Query(in: context.items).where("number", .notIn, [1]))
         },
         refusal(of: .versions, "preconditions on versions are refused where they are not declared") { context in
-            let write = try DocumentWrite.set(context.items.document("a"), ["number": 1])
+            let write = try DocumentWrite.set(context.document("a"), ["number": 1])
             _ = try await context.store.commit(write.requiring(.updateTime(.at(1))))
         },
+        refusal(of: .mixedBatches, and: [.batches(of: 2)], "mixed batches are refused where they are not declared") {
+            context in
+            var batch = WriteBatch()
+            try batch.set(context.document("a"), ["number": 1])
+            batch.delete(context.document("b"))
+            try await context.store.commit(batch)
+        },
         refusal(of: .transforms, "increments are refused where they are not declared") { context in
-            try await context.store.merge(context.items.document("a"), ["number": .increment(1)])
+            try await context.store.merge(context.document("a"), ["number": .increment(1)])
         },
         refusal(of: .openSchema, "collections that were not set up are refused") { context in
             // Nothing to clean up, since the collection cannot be read either.
-            let nowhere = context.items.document("a").collection("nowhere")
-            try await context.store.set(nowhere.document("x"), ["text": "x"])
+            let nowhere = context.document("a").collection("nowhere")
+            try await context.store.set(context.document("x", in: nowhere), ["text": "x"])
         },
         StorageCheck("values that do not fit their column are refused", needs: .no(.openTypes)) { context in
-            let path = context.items.document("a")
+            let path = context.document("a")
             try await context.store.expectFailure(.unsupported, .invalidArgument, in: "text in a column of numbers") {
                 try await context.store.set(path, ["number": "many"])
             }
@@ -68,10 +75,10 @@ extension StorageConformance {
             try await context.client.clearPersistence()
         },
         refusal(of: .offline, "reading from a cache is refused where there is none") { context in
-            _ = try await context.client.document(context.items.document("a"), from: .cache)
+            _ = try await context.client.document(context.document("a"), from: .cache)
         },
         refusal(of: .offline, "reading several documents from a cache is refused where there is none") { context in
-            _ = try await context.client.documents([context.items.document("a")], from: .cache)
+            _ = try await context.client.documents([context.document("a")], from: .cache)
         },
         refusal(of: .offline, "querying a cache is refused where there is none") { context in
             _ = try await context.client.documents(Query(in: context.items), from: .cache)
@@ -79,7 +86,7 @@ extension StorageConformance {
         refusal(
             of: .offline, and: [.liveStreams], "a stream of a document from a cache is refused where there is none"
         ) { context in
-            let path = context.items.document("a")
+            let path = context.document("a")
             try await end(context.watch(context.client.snapshots(of: path, options: ListenOptions(source: .cache))))
         },
         refusal(of: .offline, and: [.liveStreams], "a live query over a cache is refused where there is none") {

@@ -4,7 +4,7 @@ extension StorageConformance {
     /// Streams of a single document.
     static let streamChecks: [StorageCheck] = [
         StorageCheck("a stream begins with the document as it is", needs: .liveStreams) { context in
-            let path = context.items.document("a")
+            let path = context.document("a")
             try await context.store.set(path, ["text": "x"])
             let probe = context.watch(path)
             let first = try await probe.first("the document") { $0.exists && !$0.metadata.isFromCache }
@@ -12,12 +12,12 @@ extension StorageConformance {
             try expectEqual(first.path, path, "the path")
         },
         StorageCheck("a stream begins with a missing document that does not exist", needs: .liveStreams) { context in
-            let probe = context.watch(context.items.document("nobody"))
+            let probe = context.watch(context.document("nobody"))
             let first = try await probe.first("the missing document") { !$0.metadata.isFromCache }
             try expect(!first.exists, "it does not exist", found: Readable.text(first))
         },
         StorageCheck("a stream shows the document being made, changed and deleted", needs: .liveStreams) { context in
-            let path = context.items.document("a")
+            let path = context.document("a")
             let probe = context.watch(path)
             try await probe.first("the missing document") { !$0.exists }
             try await context.store.set(path, ["number": 1])
@@ -31,7 +31,7 @@ extension StorageConformance {
         },
         StorageCheck("a stream shows what another device writes", needs: .liveStreams) { context in
             let other = try await context.device()
-            let path = context.items.document("a")
+            let path = context.document("a")
             try await context.store.set(path, ["number": 1])
             let probe = context.watch(path)
             try await probe.first("the document") { $0.exists }
@@ -41,7 +41,7 @@ extension StorageConformance {
             try await probe.newest("the deletion") { !$0.exists }
         },
         StorageCheck("a stream comes to rest on what the server has", needs: .liveStreams) { context in
-            let path = context.items.document("a")
+            let path = context.document("a")
             let probe = context.watch(
                 context.client.snapshots(of: path, options: ListenOptions(includesMetadataChanges: true)))
             try await context.store.set(path, ["number": 1])
@@ -51,7 +51,7 @@ extension StorageConformance {
         },
         StorageCheck("a stream that begins after a write was taken shows nothing pending", needs: .liveStreams) {
             context in
-            let path = context.items.document("a")
+            let path = context.document("a")
             try await context.store.set(path, ["number": 1])
             let probe = context.watch(
                 context.client.snapshots(of: path, options: ListenOptions(includesMetadataChanges: true)))
@@ -61,7 +61,7 @@ extension StorageConformance {
         },
         StorageCheck("a stream shows the result of transforms", needs: .liveStreams, .transforms, .field(.moment)) {
             context in
-            let path = context.items.document("a")
+            let path = context.document("a")
             try await context.store.set(path, ["number": 1])
             let probe = context.watch(path)
             try await probe.first("the document") { $0.exists }
@@ -71,7 +71,7 @@ extension StorageConformance {
             }
         },
         StorageCheck("quick writes end in the last of them", needs: .liveStreams) { context in
-            let path = context.items.document("a")
+            let path = context.document("a")
             let probe = context.watch(path)
             try await probe.first("the missing document")
             for number in 1...60 {
@@ -81,7 +81,7 @@ extension StorageConformance {
         },
         StorageCheck("a document never goes back to an older state", needs: .liveStreams) { context in
             let other = try await context.device()
-            let path = context.items.document("a")
+            let path = context.document("a")
             try await context.store.set(path, ["number": 0])
             let probe = context.watch(other.client.snapshots(of: path))
             try await probe.first("the document") { $0.exists }
@@ -95,7 +95,7 @@ extension StorageConformance {
         StorageCheck("increments from two devices end in their sum on both", needs: .liveStreams, .transforms) {
             context in
             let other = try await context.device()
-            let path = context.items.document("a")
+            let path = context.document("a")
             try await context.store.set(path, ["number": 0])
             let probes = [context.watch(path), context.watch(other.client.snapshots(of: path))]
             for probe in probes { try await probe.first("the document") { $0.exists } }
@@ -109,7 +109,7 @@ extension StorageConformance {
             for probe in probes { try await probe.newest("the sum") { $0["number"]?.integerValue == 20 } }
         },
         StorageCheck("a second consumer of one stream gets everything too", needs: .liveStreams) { context in
-            let path = context.items.document("a")
+            let path = context.document("a")
             try await context.store.set(path, ["number": 1])
             let stream = context.client.snapshots(of: path)
             let one = context.watch(stream)
@@ -120,7 +120,7 @@ extension StorageConformance {
             for probe in [one, two] { try await probe.newest("the change") { $0["number"]?.integerValue == 2 } }
         },
         StorageCheck("one consumer's leaving does not disturb the other", needs: .liveStreams) { context in
-            let path = context.items.document("a")
+            let path = context.document("a")
             try await context.store.set(path, ["number": 1])
             let stays = context.watch(path)
             let leaves = context.watch(path)
@@ -132,7 +132,7 @@ extension StorageConformance {
             try expectEqual(leaves.elements.count, seen, "the number of snapshots of the one that left")
         },
         StorageCheck("leaving the loop ends the stream, and another can begin", needs: .liveStreams) { context in
-            let path = context.items.document("a")
+            let path = context.document("a")
             try await context.store.set(path, ["number": 1])
             for round in 1...3 {
                 for try await snapshot in context.client.snapshots(of: path) where snapshot.exists {
@@ -143,7 +143,7 @@ extension StorageConformance {
             }
         },
         StorageCheck("cancelling the consumer ends the stream without an error", needs: .liveStreams) { context in
-            let path = context.items.document("a")
+            let path = context.document("a")
             let probe = context.watch(path)
             try await probe.first("the missing document")
             await probe.stop()
@@ -151,7 +151,7 @@ extension StorageConformance {
             try expect(failure == nil, "the stream ends without an error", found: Readable.text(failure))
         },
         StorageCheck("a cancelled task gets no elements", needs: .liveStreams) { context in
-            let path = context.items.document("a")
+            let path = context.document("a")
             let stream = context.client.snapshots(of: path)
             let task = Task { () -> Int in
                 withUnsafeCurrentTask { $0?.cancel() }
@@ -162,7 +162,7 @@ extension StorageConformance {
             try expectEqual(try await task.value, 0, "the number of elements")
         },
         StorageCheck("thirty streams at once all see their own document", needs: .liveStreams) { context in
-            let paths = (0..<30).map { context.items.document("d\($0)") }
+            let paths = (0..<30).map { context.document("d\($0)") }
             let probes = paths.map { context.watch($0) }
             for probe in probes { try await probe.first("the missing document") }
             try await context.store.seed(paths.enumerated().map { ($1, ["number": .integer(Int64($0))]) })
@@ -171,13 +171,13 @@ extension StorageConformance {
             }
         },
         StorageCheck("the stream of documents by its other name is the same", needs: .liveStreams) { context in
-            let path = context.items.document("a")
+            let path = context.document("a")
             try await context.store.set(path, ["text": "x"])
             let probe = context.watch(context.client.snapshots(of: path))
             try await probe.first("the document") { $0["text"]?.stringValue == "x" }
         },
         StorageCheck("nothing happens before somebody listens", needs: .liveStreams) { context in
-            let path = context.items.document("a")
+            let path = context.document("a")
             let stream = context.client.snapshots(of: path)
             try await context.store.set(path, ["number": 1])
             try await context.store.set(path, ["number": 2])
@@ -188,7 +188,7 @@ extension StorageConformance {
         StorageCheck("a document that rules forbid ends its stream for good", needs: .liveStreams, .forbiddenDocument) {
             context in
             let path = try await context.harness.forbiddenDocument(in: context.namespace)
-            let allowed = context.watch(context.items.document("a"))
+            let allowed = context.watch(context.document("a"))
             let probe = context.watch(path)
             let failure = try await probe.end()
             let code = (failure as? StorageError)?.code
@@ -196,7 +196,7 @@ extension StorageConformance {
                 code == .unauthorized || code == .unauthenticated, "the stream fails with unauthorized",
                 found: Readable.text(failure))
             try await allowed.first("the other stream's document")
-            try await context.store.set(context.items.document("a"), ["number": 1])
+            try await context.store.set(context.document("a"), ["number": 1])
             try await allowed.newest("a change, since the other stream is not disturbed") { $0.exists }
         },
         StorageCheck("a document that rules forbid cannot be read", needs: .forbiddenDocument) { context in

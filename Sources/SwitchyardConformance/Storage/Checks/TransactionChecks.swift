@@ -4,7 +4,7 @@ import Synchronization
 extension StorageConformance {
     static let transactionChecks: [StorageCheck] = [
         StorageCheck("a transaction writes what it worked out from what it read", needs: .transactions) { context in
-            let path = context.items.document("a")
+            let path = context.document("a")
             try await context.store.set(path, ["number": 20])
             let result = try await context.client.transaction { transaction in
                 let number = try await transaction.document(path)["number"]?.integerValue ?? 0
@@ -14,9 +14,10 @@ extension StorageConformance {
             try expectEqual(result, 20, "the result of the closure")
             try await context.store.expect(path, holds: ["number": 21])
         },
-        StorageCheck("a transaction that only reads gives what is there", needs: .transactions) { context in
+        StorageCheck("a transaction that only reads gives what is there", needs: .transactions, .mixedBatches) {
+            context in
             try await context.store.seed(context.items, ["a": ["number": 1], "b": ["number": 2]])
-            let paths = ["b", "a", "nobody"].map { context.items.document($0) }
+            let paths = ["b", "a", "nobody"].map { context.document($0) }
             let numbers = try await context.client.transaction { transaction in
                 try await transaction.documents(paths).map { $0["number"]?.integerValue }
             }
@@ -25,8 +26,11 @@ extension StorageConformance {
         StorageCheck("a transaction that does nothing succeeds", needs: .transactions) { context in
             try expectEqual(try await context.client.transaction { _ in 5 }, 5, "the result of the closure")
         },
-        StorageCheck("a transaction sets, merges, creates and deletes, all at once", needs: .transactions) { context in
-            let paths = ["a", "b", "c", "d"].map { context.items.document($0) }
+        StorageCheck(
+            "a transaction sets, merges, creates and deletes, all at once", needs: .transactions, .mixedBatches
+        ) {
+            context in
+            let paths = ["a", "b", "c", "d"].map { context.document($0) }
             try await context.store.seed([(paths[1], ["text": "x", "number": 1]), (paths[3], ["text": "gone"])])
             try await context.client.transaction { transaction in
                 _ = try await transaction.documents(paths)
@@ -41,12 +45,12 @@ extension StorageConformance {
             try await context.store.expectMissing(paths[3])
         },
         StorageCheck("a transaction may write without reading", needs: .transactions) { context in
-            let path = context.items.document("a")
+            let path = context.document("a")
             try await context.client.transaction { try await $0.set(path, ["number": 1]) }
             try await context.store.expect(path, holds: ["number": 1])
         },
         StorageCheck("a transaction transforms", needs: .transactions, .transforms) { context in
-            let path = context.items.document("a")
+            let path = context.document("a")
             try await context.store.set(path, ["number": 1])
             try await context.client.transaction { transaction in
                 _ = try await transaction.document(path)
@@ -56,7 +60,7 @@ extension StorageConformance {
         },
         StorageCheck("nobody sees a transaction before its end", needs: .transactions) { context in
             let other = try await context.device()
-            let path = context.items.document("a")
+            let path = context.document("a")
             try await context.client.transaction { transaction in
                 try await transaction.set(path, ["number": 1])
                 try await other.expectMissing(path)
@@ -64,7 +68,7 @@ extension StorageConformance {
             try await other.expect(path, holds: ["number": 1])
         },
         StorageCheck("a transaction whose closure fails writes nothing", needs: .transactions) { context in
-            let path = context.items.document("a")
+            let path = context.document("a")
             let error = try await context.store.expectFailure(.aborted, in: "the transaction") {
                 try await context.client.transaction { transaction in
                     try await transaction.set(path, ["number": 1])
@@ -88,7 +92,7 @@ extension StorageConformance {
             try expectEqual(attempts.value, 1, "the number of attempts")
         },
         StorageCheck("reading after writing is refused", needs: .transactions) { context in
-            let path = context.items.document("a")
+            let path = context.document("a")
             try await context.store.expectFailure(.invalidArgument, in: "the transaction") {
                 try await context.client.transaction { transaction in
                     try await transaction.set(path, ["number": 1])
@@ -98,7 +102,7 @@ extension StorageConformance {
             try await context.store.expectMissing(path)
         },
         StorageCheck("updating what was read as missing fails at once", needs: .transactions) { context in
-            let path = context.items.document("a")
+            let path = context.document("a")
             let attempts = Counter()
             try await context.store.expectFailure(.notFound, in: "the transaction") {
                 try await context.client.transaction { transaction in
@@ -113,7 +117,7 @@ extension StorageConformance {
             "a document that was read and is changed meanwhile makes for a second attempt", needs: .transactions
         ) { context in
             let other = try await context.device()
-            let path = context.items.document("a")
+            let path = context.document("a")
             try await context.store.set(path, ["number": 1])
             let attempts = Counter()
             try await context.client.transaction { transaction in
@@ -124,11 +128,12 @@ extension StorageConformance {
             try expectEqual(attempts.value, 2, "the number of attempts")
             try await context.store.expect(path, holds: ["number": 101])
         },
-        StorageCheck("a document that was only read and is changed meanwhile counts too", needs: .transactions) {
-            context in
+        StorageCheck(
+            "a document that was only read and is changed meanwhile counts too", needs: .transactions, .mixedBatches
+        ) { context in
             let other = try await context.device()
-            let source = context.items.document("source")
-            let target = context.items.document("target")
+            let source = context.document("source")
+            let target = context.document("target")
             try await context.store.set(source, ["number": 1])
             let attempts = Counter()
             try await context.client.transaction { transaction in
@@ -142,7 +147,7 @@ extension StorageConformance {
         StorageCheck("a document that was read as missing and is made meanwhile counts too", needs: .transactions) {
             context in
             let other = try await context.device()
-            let path = context.items.document("a")
+            let path = context.document("a")
             let attempts = Counter()
             try await context.client.transaction { transaction in
                 let number = try await transaction.document(path)["number"]?.integerValue ?? 0
@@ -154,7 +159,7 @@ extension StorageConformance {
         },
         StorageCheck("a document that was read and is deleted meanwhile counts too", needs: .transactions) { context in
             let other = try await context.device()
-            let path = context.items.document("a")
+            let path = context.document("a")
             try await context.store.set(path, ["number": 5])
             let attempts = Counter()
             try await context.client.transaction { transaction in
@@ -167,7 +172,7 @@ extension StorageConformance {
         },
         StorageCheck("a transaction that never succeeds ends after its attempts", needs: .transactions) { context in
             let other = try await context.device()
-            let path = context.items.document("a")
+            let path = context.document("a")
             try await context.store.set(path, ["number": 0])
             let attempts = Counter()
             try await context.store.expectFailure(.aborted, .failedPrecondition, in: "the transaction") {
@@ -190,7 +195,7 @@ extension StorageConformance {
             "transactions of two devices on one counter all count", needs: .transactions, deadline: .seconds(90)
         ) { context in
             let other = try await context.device()
-            let path = context.items.document("counter")
+            let path = context.document("counter")
             try await context.store.set(path, ["number": 0])
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for index in 0..<4 {
@@ -209,10 +214,11 @@ extension StorageConformance {
             try await context.store.expect(path, holds: ["number": 20])
         },
         StorageCheck(
-            "money moved back and forth between accounts is never lost", needs: .transactions, deadline: .seconds(90)
+            "money moved back and forth between accounts is never lost", needs: .transactions, .mixedBatches,
+            deadline: .seconds(90)
         ) { context in
             let other = try await context.device()
-            let accounts = ["a", "b", "c"].map { context.items.document($0) }
+            let accounts = ["a", "b", "c"].map { context.document($0) }
             try await context.store.seed(accounts.map { ($0, ["number": 100]) })
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for index in 0..<9 {
@@ -236,7 +242,7 @@ extension StorageConformance {
         },
         StorageCheck("an abandoned transaction holds nobody up", needs: .transactions) { context in
             let other = try await context.device()
-            let path = context.items.document("a")
+            let path = context.document("a")
             try await context.store.set(path, ["number": 1])
             try await context.store.expectFailure(.aborted, in: "the transaction") {
                 try await context.client.transaction { transaction in

@@ -5,7 +5,7 @@ extension StorageConformance {
     /// One check for each kind of field that a collection with fixed columns may have.
     static let fieldChecks: [StorageCheck] = StorageField.allCases.map { field in
         StorageCheck("the field “\(field)” keeps its value", needs: .field(field)) { context in
-            let path = context.items.document("a")
+            let path = context.document("a")
             let fields = DocumentData([(field.rawValue, field.example)])
             try await context.store.set(path, WriteFields(fields))
             try await context.store.expect(path, holds: fields)
@@ -30,7 +30,7 @@ extension StorageConformance {
         roundTrip(
             "infinity and NaN come back", [.double(.infinity), .double(-.infinity), .double(.nan)]),
         StorageCheck("negative zero comes back as a double that is zero", needs: .openTypes) { context in
-            let path = context.items.document("a")
+            let path = context.document("a")
             try await context.store.set(path, ["v": .value(.double(-0.0))])
             let value = try await context.store.read(path)["v"]
             guard case .double(let number) = value else {
@@ -45,7 +45,7 @@ extension StorageConformance {
                 "quotes ' \" \\ ` $ % {}",
             ]),
         StorageCheck("text with a NUL character comes back or is refused", needs: .openTypes) { context in
-            let path = context.items.document("a")
+            let path = context.document("a")
             do {
                 try await context.store.set(path, ["v": "a\u{0}b"])
             } catch let error as StorageError where error.code == .invalidArgument {
@@ -65,7 +65,7 @@ extension StorageConformance {
             "times come back from the year 1 to the year 9999",
             [.time(-62_135_596_800), .time(253_402_300_799, microseconds: 999_999), .time(-11_644_473_600)]),
         StorageCheck("a time finer than microseconds keeps at least those", needs: .openTypes) { context in
-            let path = context.items.document("a")
+            let path = context.document("a")
             try await context.store.set(path, ["v": .value(.timestamp(.at(1_700_000_000, nanoseconds: 123_456_789)))])
             let found = try expectValue(try await context.store.read(path)["v"]?.timestampValue, "a time")
             try expectEqual(found.seconds, 1_700_000_000, "the second")
@@ -85,7 +85,7 @@ extension StorageConformance {
         roundTrip("arrays hold maps that hold arrays", [[["a": [1, ["b": [2]]]], ["c": []]]]),
         roundTrip("maps come back, also empty ones", [[:], ["a": 1], ["a": ["b": ["c": .null]], "d": [:]]]),
         StorageCheck("vectors come back", needs: .openTypes, .field(.vector)) { context in
-            let path = context.items.document("a")
+            let path = context.document("a")
             let fields: DocumentData = [
                 "a": .vector([0, 1, -2.5]), "b": .vector([1e-9, 1e9]), "c": [["v": .vector([1])]],
             ]
@@ -95,13 +95,13 @@ extension StorageConformance {
         StorageCheck("twenty levels of maps come back", needs: .openTypes) { context in
             var value: DocumentValue = "deep"
             for _ in 0..<19 { value = ["level": value] }
-            let path = context.items.document("a")
+            let path = context.document("a")
             let fields = DocumentData([("v", value)])
             try await context.store.set(path, WriteFields(fields))
             try await context.store.expect(path, holds: fields)
         },
         StorageCheck("field names may hold any character", needs: .openTypes) { context in
-            let path = context.items.document("a")
+            let path = context.document("a")
             let fields: DocumentData = [
                 "with.dot": 1, "with space": 2, "back`tick": 3, "back\\slash": 4, "quote\"'": 5, "ключ": 6, "😀": 7,
                 "1st": 8, "$ref": 9, "a/b": 10, "_": 11, "with-dash": ["inner.dot": ["x`y": 12]], "*[]~": 13,
@@ -110,13 +110,13 @@ extension StorageConformance {
             try await context.store.expect(path, holds: fields)
         },
         StorageCheck("field names that only look the same are two fields", needs: .openTypes) { context in
-            let path = context.items.document("a")
+            let path = context.document("a")
             let fields: DocumentData = ["caf\u{E9}": 1, "cafe\u{301}": 2]
             try await context.store.set(path, WriteFields(fields))
             try await context.store.expect(path, holds: fields)
         },
         StorageCheck("maps that look like somebody's encoding come back as they are", needs: .openTypes) { context in
-            let path = context.items.document("a")
+            let path = context.document("a")
             let fields: DocumentData = [
                 "a": ["$ts": "2024-01-01T00:00:00.000000Z"], "b": ["$num": "NaN"], "c": ["$map": ["$ref": "x/y"]],
                 "d": ["stringValue": "x"], "e": ["$bytes": "AAEC"], "f": ["mapValue": ["fields": [:]]],
@@ -125,19 +125,19 @@ extension StorageConformance {
             try await context.store.expect(path, holds: fields)
         },
         StorageCheck("a document without fields exists", needs: .openTypes) { context in
-            let path = context.items.document("a")
+            let path = context.document("a")
             try await context.store.set(path, [:])
             let snapshot = try await context.store.read(path)
             try expectEqual(snapshot.data, DocumentData(), "the document's data")
         },
         StorageCheck("a document with five hundred fields comes back", needs: .openTypes) { context in
-            let path = context.items.document("a")
+            let path = context.document("a")
             let fields = DocumentData((0..<500).map { ("field\($0)", .integer(Int64($0))) })
             try await context.store.set(path, WriteFields(fields))
             try await context.store.expect(path, holds: fields)
         },
         StorageCheck("a document of nine hundred kilobytes comes back", needs: .openTypes) { context in
-            let path = context.items.document("a")
+            let path = context.document("a")
             let fields: DocumentData = [
                 "a": .string(String(repeating: "0123456789", count: 45_000)),
                 "b": .bytes(Data(repeating: 7, count: 450_000)),
@@ -145,12 +145,12 @@ extension StorageConformance {
             try await context.store.set(path, WriteFields(fields))
             try await context.store.expect(path, holds: fields)
         },
-        StorageCheck("documents may have any legal name") { context in
+        StorageCheck("documents may have any legal name", needs: .anyName) { context in
             let names = [
                 "with space", "plus+percent%", "q?uery#frag&x=y", "ünïcode", "😀", "a.b", "(x),\"y'", "-", "UPPER",
             ]
             for name in names {
-                let path = context.items.document(name)
+                let path = context.document(name)
                 try await context.store.set(path, ["text": .of(name)])
                 let snapshot = try await context.store.read(path)
                 try expectEqual(snapshot.id, name, "the document's name")
@@ -165,7 +165,7 @@ extension StorageConformance {
     private static func roundTrip(_ name: String, _ values: [DocumentValue]) -> StorageCheck {
         StorageCheck(name, needs: .openTypes) { context in
             let documents = values.enumerated().map { index, value in
-                (context.items.document("v\(index)"), DocumentData([("v", value), ("in", [value].safeInArray)]))
+                (context.document("v\(index)"), DocumentData([("v", value), ("in", [value].safeInArray)]))
             }
             try await context.store.seed(documents)
             for (path, fields) in documents { try await context.store.expect(path, holds: fields) }
