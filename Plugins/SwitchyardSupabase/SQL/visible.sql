@@ -21,9 +21,9 @@ $$;
 
 -- The documents of a query's collection or group that the caller sees, as a condition on rows of the documents or of the
 -- deletions; and whether these are the documents whose owner the caller is. The same as switchyard.allowed, of which it keeps what
--- is open for one kind of collection.
+-- is open for one kind of collection. Where the rule `domain` shows users or check-ins, they are those of `people`.
 create or replace function switchyard.shown(
-  query jsonb, is_gone boolean default false, out is_owned boolean, out condition text)
+  query jsonb, is_gone boolean default false, out is_owned boolean, out condition text, out people text[])
 language plpgsql stable set search_path = '' as $$
 declare
   me      text := switchyard.caller();
@@ -31,7 +31,6 @@ declare
   kind    text := substring(place_ from '[^/]+$');
   names   text[] := string_to_array(query ->> 'in', '/');
   my      record;
-  people  text[];
   parts   text[];
 begin
   is_owned := false;
@@ -98,6 +97,7 @@ declare
   first  bytea := coalesce(switchyard.place(parent), '');
   upto   bytea := first || '\xff'::bytea;
   others text := 'false';
+  people text[];
   names  text[] := '{}';
   wanted text[];
   my     record;
@@ -115,10 +115,12 @@ begin
       wanted := wanted || array(select switchyard.tree_sql(r || '/' || me) || ' and ' || access from unnest(my.roots) r)
         || array(select format('d.collection_id = %L and %s', n, access) from unnest(my.named) n);
       -- What is one's own elsewhere, and whom one is a responder of.
-      foreach each_ in array array['users', 'checkIns'] loop
-        continue when each_ <> all (my.domain);
-        others := others || ' or ' || (switchyard.shown(jsonb_build_object('in', each_))).condition;
-      end loop;
+      if my.domain && array['users', 'checkIns'] then
+        each_ := case when 'users' = any (my.domain) then 'users' else 'checkIns' end;
+        select s.people into people from switchyard.shown(jsonb_build_object('in', each_)) s;
+        others := format('d.path = any (%L::text[]) or (d.collection = ''checkIns'' and left(d.data ->> ''userID'', 300) = any (%L::text[]))',
+          array(select 'users/' || p from unnest(people) p), array(select left(p, 300) from unnest(people) p));
+      end if;
       execute format('select array_agg(distinct split_part(d.path, ''/'', $1)) from (
           select d.path, d.place, d.collection, d.collection_id, d.owner, d.data from switchyard.documents d where d.owner = %1$L
           union all select d.path, d.place, d.collection, d.collection_id, d.owner, d.data from switchyard.documents d
