@@ -116,15 +116,6 @@ extension DocumentSchema {
         """
     }
 
-    /// What earlier versions had and this one has not.
-    private static let former = [
-        ("domain", "is_contact"), ("domain", "is_blocked"), ("documents", "readable"), ("documents", "access_indexes"),
-        ("documents", "document_json"), ("documents", "parts"), ("documents", "equals_nothing"),
-        ("documents", "forget_after"), ("documents", "is_name"), ("documents", "brings_malformed"),
-        ("documents", "deletes_by_path"), ("common", "client_functions"),
-        ("common", "channel_policies"),
-    ].map { part, name in "('\(part)', 'function', 'switchyard.\(name)', '')" }
-
     /// Policies that ``installation(domain:)`` proposes where its role cannot do without them.
     private static let proposed = [
         "('common', 'policy', 'switchyard_send', 'realtime.messages')",
@@ -159,7 +150,7 @@ extension DocumentSchema {
               write = case r.write when 'domain' then 'none' else r.write end where 'domain' in (r.read, r.write);
           end if;
           -- These may take a row of a table.
-          \(drops(values(former)))
+          \(drops(values(former.map { "('\($0.part)', 'function', 'switchyard.\($0.name)', '')" })))
           for each_ in select o.* from \(rows([.table]))
                         where o.part = any (gone) and o.part <> 'common' and to_regclass(o.name) is not null loop
             if is_kept then

@@ -7,8 +7,8 @@ public enum DocumentSchema {
     package static let serves = 1
 
     /// The SQL to run as the role that owns the schema: documents and messages. It runs atomically, upgrades an older version
-    /// without losing the contents of tables, changes nothing when run again, and refuses to replace a newer version. The rule
-    /// `domain` is brought up to date where it is installed.
+    /// without losing the contents of tables, changes nothing when run again, and refuses to replace a newer version. What else
+    /// needs documents is brought up to date where it is installed.
     public static var sql: String { sql(.usual) }
 
     /// The same SQL, followed by a query for missing parts, with the statements to run and the role that may run each.
@@ -42,17 +42,20 @@ public enum DocumentSchema {
     }
 
     private static func script(_ files: [SchemaFile], _ parts: Set<SchemaPart>, anon: Bool) -> String {
-        var sql = ["begin;", guardStatement] + files.map(\.sql) + [endStatement(parts, anon: anon)]
-        // The rule belongs to documents of the same version.
-        if parts.contains(.documents), !parts.contains(.domain) { sql.insert(domainUpdate, at: sql.count - 2) }
+        var sql = ["begin;", guardStatement, dropOfFormer] + files.map(\.sql) + [endStatement(parts, anon: anon)]
+        // What needs documents belongs to documents of the same version.
+        if parts.contains(.documents) {
+            let updates = [SchemaPart.rows, .domain].filter { !parts.contains($0) }.map(update)
+            sql.insert(contentsOf: updates, at: sql.count - 2)
+        }
         return (sql + (parts.contains(.domain) ? [domainRows] : []) + ["commit;", ""]).joined(separator: "\n")
     }
 
-    private static var domainUpdate: String {
+    private static func update(_ part: SchemaPart) -> String {
         """
-        do $update$ begin if to_regproc('switchyard.domain_reads') is not null then execute $domain$
-        \(SchemaFile.domain.sql)
-        $domain$; end if; end $update$;
+        do $update$ begin if to_regproc('\(part == .domain ? "switchyard.domain_reads" : "public.switchyard_rows")') is not null then execute $\(part)$
+        \(part.files.map(\.sql).joined(separator: "\n"))
+        $\(part)$; end if; end $update$;
         """
     }
 
@@ -124,7 +127,25 @@ public enum DocumentSchema {
               on conflict (only_one) do update set schema = excluded.schema, serves = excluded.serves;
             update switchyard.settings
               set parts = array(select distinct p from unnest(parts || \(list(parts.sorted))) p order by 1)\(anon ? ", anon = true" : "");
-            \(parts.contains(.documents) ? "do $$ begin perform switchyard.settle(); end $$;" : "")
+            \(parts.contains(.documents) ? "do $$ begin perform switchyard.begin_writes('{}'); end $$;" : "")
+            do $$
+            declare
+              statement text;
+              is_large  boolean := false;
+            begin
+              if to_regclass('switchyard.documents') is not null then
+                is_large := (select count(*) from (select from switchyard.documents limit 20001) x) > 20000;
+              end if;
+              -- Of what is missing: what this role may add, and what holds nobody up for long.
+              for statement in select m.statement from switchyard.missing() m
+                where m.statement ~ '^create policy switchyard_(listen|messages) ' or (m.statement ~ '^create index ' and not is_large) loop
+                begin
+                  execute replace(statement, 'create index concurrently', 'create index');
+                exception when insufficient_privilege then
+                  null;
+                end;
+              end loop;
+            end $$;
             """
     }
 }

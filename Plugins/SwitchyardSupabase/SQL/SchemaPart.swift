@@ -29,8 +29,8 @@ package enum SchemaPart: String, Sendable, CaseIterable {
 }
 
 extension Set<SchemaPart> {
-    /// Whether an installation of no parts in particular includes ``SchemaPart/rows``. Where it does not, an update leaves them
-    /// there, as they are.
+    /// Whether an installation of no parts in particular includes ``SchemaPart/rows``. Where it does not, an update of documents
+    /// brings them up to date where they are.
     package static let includesRows = false
 
     /// What an installation of no parts in particular puts into a database.

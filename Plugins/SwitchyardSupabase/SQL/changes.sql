@@ -1,103 +1,89 @@
 -- What a listener has not seen yet. Asked after every hint and every now and then; hints may be lost without harm.
 
--- Where a listener is: the database's epoch, and the oldest transaction that had not ended. All before it were seen. Where
--- the epoch is none any more, the place is none to go on from.
-drop function if exists switchyard.token();
-create or replace function switchyard.token(is_at_home boolean) returns text
-language plpgsql stable security definer set search_path = '' as $$
-begin
-  if is_at_home is not true then return 'moved:0'; end if;
-  return (select s.epoch::text || ':' || pg_snapshot_xmin(pg_current_snapshot())::text::bigint + s.lead
-          from switchyard.settings s);
-end $$;
-
--- The transaction to go on from; null where a listener must begin anew. Up to version 7 there was nothing to be told.
-drop function if exists switchyard.since(text);
-create or replace function switchyard.since(token text, is_at_home boolean) returns xid8
-language plpgsql stable security definer set search_path = '' as $$
-declare
-  own  switchyard.settings;
-  seen bigint := substring(token from '^[^:]+:([0-9]{1,18})$');
-begin
-  select * into own from switchyard.settings;
-  if seen is null or split_part(token, ':', 1) <> own.epoch::text or is_at_home is not true then return null; end if;
-  if seen > pg_snapshot_xmax(pg_current_snapshot())::text::bigint + own.lead then return null; end if;
-  return (select x from (select seen::text::xid8 as x) y where x >= own.forgotten);
-end $$;
-
--- The state of one target since a transaction: its documents that were written, and the paths of those that were and
--- are no results any more. Without `since`, or for a query with a limit, all of it.
-drop function if exists switchyard.changes_of(jsonb, text), switchyard.changes_of(jsonb, text, boolean);
-create or replace function switchyard.changes_of(target jsonb, access text, access_gone text, is_at_home boolean) returns jsonb
-language plpgsql stable set search_path = '' as $$
-declare
-  query  jsonb := target -> 'query';
-  kind   text := coalesce(substring(query ->> 'in' from '[^/]+$'), query ->> 'group');
-  since  xid8 := switchyard.since(target ->> 'since', is_at_home);
-  part   record;
-  seen   record;
-  result jsonb := jsonb_build_object('id', target -> 'id');
-  found_ jsonb;
-  gone   jsonb;
-  count_ bigint;
-begin
-  if target ? 'documents' then
-    execute format('select jsonb_agg(%s) from switchyard.documents d where d.path = any ($1) and %s',
-                   switchyard.document_sql(), access) into found_ using switchyard.strings(target -> 'documents');
-    execute format('select jsonb_object_agg(d.path, %s) from switchyard.deletions d where d.path = any ($1) and %s',
-                   switchyard.time_sql('d.deleted_at'), access_gone) into gone using switchyard.strings(target -> 'documents');
-    return result || jsonb_build_object('reset', true, 'documents', coalesce(found_, '[]'), 'gone', coalesce(gone, '{}'));
-  end if;
-
-  if since is not null and kind in ('users', 'checkIns')
-    and exists (select from switchyard.rules r where r.collection_id = kind and r.read = 'domain') then
-    if switchyard.has_moved(since, kind) then since := null; end if;
-  end if;
-  if since is null or query ? 'first' or query ? 'last' or query ? 'offset' then
-    execute format('select jsonb_agg(%s) from (%s) d', switchyard.document_sql(),
-                   switchyard.query_sql(query)) into found_;
-    return result || jsonb_build_object('reset', true, 'documents', coalesce(found_, '[]'));
-  end if;
-
-  -- What the caller may not see is not among these rows; its conditions are asked of the others only.
-  select * into part from switchyard.clauses(query, false);
-  execute format('select jsonb_agg(%4$s) filter (where %1$s),
-                         jsonb_agg(d.path) filter (where (%1$s) is not true)
-                  from switchyard.documents d where %2$s and d.version >= $1 and %3$s',
-                 part.conditions, part.source, switchyard.visible_condition(query), switchyard.document_sql())
-    into found_, gone using since;
-  result := result || jsonb_build_object('documents', coalesce(found_, '[]'), 'left', coalesce(gone, '[]'));
-  execute format('select jsonb_agg(jsonb_build_array(d.path, %s))
-                  from switchyard.deletions d where %s and d.version >= $1 and %s',
-                 switchyard.time_sql('d.deleted_at'), part.source, switchyard.visible_condition(query, true)) into gone using since;
-  result := result || jsonb_build_object('deleted', coalesce(gone, '[]'));
-  if target ->> 'count' = 'true' then
-    select * into seen from switchyard.visible(query);
-    select * into part from switchyard.clauses(query, seen.is_owned);
-    execute format('select count(*) from %s and %s', switchyard.visible_sql(query, seen), part.conditions) into count_;
-    result := result || jsonb_build_object('count', count_);
-  end if;
-  return result;
-end $$;
-
 -- All targets of a listener as of one moment: [{"id": n, "query": …  or "documents": [path, …], "since": token,
--- "count": bool}, …]. A target whose query cannot be run is answered by its error
--- alone.
+-- "count": bool}, …]. A target whose query cannot be run is answered by its error alone.
+--
+-- A token is where a listener is: the database's epoch, and the oldest transaction that had not ended. All before it were seen.
+-- Where the epoch is none any more, the token is none to go on from: the listener begins anew.
+--
+-- Since its token, a target has the documents that were written, and the paths of those that were and are no results any more.
+-- Without one, or for a query with a limit, it has all of them.
 create or replace function public.switchyard_changes(targets jsonb) returns jsonb
 language plpgsql stable security definer set search_path = '' as $$
 declare
   access  text := switchyard.allowed('read');
-  gone    text := switchyard.allowed('read', true);
-  is_home boolean := switchyard.is_at_home();
+  access_gone text := switchyard.allowed('read', true);
+  own     switchyard.settings;
+  is_home boolean;
   target  jsonb;
+  query   jsonb;
+  kind    text;
+  since   xid8;
+  part    record;
+  found_  jsonb;
+  gone    jsonb;
+  count_  bigint;
+  result  jsonb;
   answers jsonb := '[]';
   code    text;
   text_   text;
   newest  timestamptz;
 begin
+  select * into own from switchyard.settings;
+  is_home := coalesce(own.home = switchyard.home(), false);
   for target in select jsonb_array_elements(targets) loop
     begin
-      answers := answers || switchyard.changes_of(target, access, gone, is_home);
+      result := jsonb_build_object('id', target -> 'id');
+      if target ? 'documents' then
+        execute format('select jsonb_agg(%s) from switchyard.documents d where d.path = any ($1) and %s',
+                       switchyard.document_sql(), access) into found_ using switchyard.strings(target -> 'documents');
+        execute format('select jsonb_object_agg(d.path, switchyard.time_text(d.deleted_at))
+                        from switchyard.deletions d where d.path = any ($1) and %s',
+                       access_gone) into gone using switchyard.strings(target -> 'documents');
+        answers := answers || (result || jsonb_build_object('reset', true, 'documents', coalesce(found_, '[]'),
+                                                            'gone', coalesce(gone, '{}')));
+        continue;
+      end if;
+
+      query := target -> 'query';
+      kind := coalesce(substring(query ->> 'in' from '[^/]+$'), query ->> 'group');
+      -- The transaction to go on from. Up to version 7 there was nothing to be told.
+      select t.number::text::xid8 into since
+        from (select substring(target ->> 'since' from '^[^:]+:([0-9]{1,18})$')::bigint as number) t
+        where is_home and split_part(target ->> 'since', ':', 1) = own.epoch::text and t.number::text::xid8 >= own.forgotten
+          and t.number <= pg_snapshot_xmax(pg_current_snapshot())::text::bigint + own.lead;
+      -- By the rule `domain` the caller may have come to see more or less, when their place on somebody's list was written.
+      if since is not null and kind in ('users', 'checkIns')
+        and exists (select from switchyard.rules r where r.collection_id = kind and r.read = 'domain')
+        and (exists (select from switchyard.documents d where d.collection_id = 'contacts' and d.version >= since
+                       and split_part(d.path, '/', 1) = 'users' and split_part(d.path, '/', 4) = switchyard.caller())
+          or exists (select from switchyard.deletions d where d.collection_id = 'contacts' and d.version >= since
+                       and split_part(d.path, '/', 1) = 'users' and split_part(d.path, '/', 4) = switchyard.caller())) then
+        since := null;
+      end if;
+      if since is null or query ?| array['first', 'last', 'offset'] then
+        execute format('select jsonb_agg(%s) from (%s) d', switchyard.document_sql(), switchyard.query_sql(query, true)) into found_;
+        answers := answers || (result || jsonb_build_object('reset', true, 'documents', coalesce(found_, '[]')));
+        continue;
+      end if;
+
+      -- What the caller may not see is not among these rows; its conditions are asked of the others only.
+      select * into part from switchyard.clauses(query, false);
+      execute format('select jsonb_agg(%4$s) filter (where %1$s),
+                             jsonb_agg(d.path) filter (where (%1$s) is not true)
+                      from switchyard.documents d where %2$s and d.version >= $1 and %3$s',
+                     part.conditions, part.source, (switchyard.shown(query)).condition, switchyard.document_sql())
+        into found_, gone using since;
+      result := result || jsonb_build_object('documents', coalesce(found_, '[]'), 'left', coalesce(gone, '[]'));
+      execute format('select jsonb_agg(jsonb_build_array(d.path, switchyard.time_text(d.deleted_at)))
+                      from switchyard.deletions d where %s and d.version >= $1 and %s',
+                     part.source, (switchyard.shown(query, true)).condition) into gone using since;
+      result := result || jsonb_build_object('deleted', coalesce(gone, '[]'));
+      if target ->> 'count' = 'true' then
+        execute format('select count(*) from (%s) d', switchyard.query_sql(query, false)) into count_;
+        result := result || jsonb_build_object('count', count_);
+      end if;
+      answers := answers || result;
     exception when data_exception or program_limit_exceeded then
       get stacked diagnostics code = returned_sqlstate, text_ = message_text;
       answers := answers || jsonb_build_object('id', target -> 'id', 'error', code, 'message', text_);
@@ -105,8 +91,10 @@ begin
   end loop;
   select max((d ->> 'updated')::timestamptz) into newest
     from jsonb_array_elements(answers) a, jsonb_array_elements(coalesce(a -> 'documents', '[]')) d;
-  return jsonb_build_object('token', switchyard.token(is_home), 'targets', answers, 'settled', switchyard.is_settled(),
-                            'readTime', switchyard.time_text(switchyard.read_time(newest)));
+  result := switchyard.answer(null, newest, pg_current_snapshot());
+  return jsonb_build_object('targets', answers, 'settled', result -> 'settled', 'readTime', result -> 'readTime', 'token',
+    case when is_home then own.epoch::text || ':' || pg_snapshot_xmin(pg_current_snapshot())::text::bigint + own.lead
+         else 'moved:0' end);
 end $$;
 
 -- A hint that something was written: where, not what. The data is fetched under the reader's own rights. Once in a
@@ -119,7 +107,7 @@ declare
   hint   jsonb;
 begin
   if not exists (select from touched t where t.collection <> all (told)) then return null; end if;
-  hint := jsonb_build_object('transaction', switchyard.version()::text);
+  hint := jsonb_build_object('transaction', (select pg_current_xact_id()::text::bigint + s.lead from switchyard.settings s)::text);
   for place_ in select distinct t.collection from touched t where t.collection <> all (told) loop
     told := told || place_;
     if to_regprocedure('realtime.send(jsonb,text,text,boolean)') is not null then

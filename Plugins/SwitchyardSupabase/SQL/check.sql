@@ -1,22 +1,7 @@
 -- What several parts share, and what is missing.
 
--- Who may hear what on the channels of the realtime service, as statements for whoever may run them.
-create or replace function switchyard.realtime_policies() returns table (part text, name text, purpose text, statement text)
-language sql stable as $$
-  select p.* from (values
-    ('documents', 'switchyard_listen', 'live queries',
-     'create policy switchyard_listen on realtime.messages for select to anon, authenticated using '
-     || '(realtime.messages.extension = ''broadcast'' and (select switchyard.may_listen((select realtime.topic()))))'),
-    ('messages', 'switchyard_messages', 'messages',
-     'create policy switchyard_messages on realtime.messages for select to authenticated using '
-     || '(realtime.messages.extension = ''broadcast'' and switchyard.may_hear((select realtime.topic())))')
-  ) p (part, name, purpose, statement)
-  where to_regproc(case p.part when 'documents' then 'switchyard.may_listen' else 'switchyard.may_hear' end) is not null
-$$;
-
 do $$
 declare
-  each_  record;
   owner_ name;
 begin
   -- By the catalog: names of a schema that this role may not use are an error.
@@ -27,36 +12,19 @@ begin
   execute format('grant usage on schema switchyard to %I', owner_);
   -- A policy's table is locked before it is known whether this role may have one.
   if not pg_has_role(owner_, 'usage') then return; end if;
-  for each_ in select * from switchyard.realtime_policies() loop
-    begin
-      execute format('drop policy if exists %I on realtime.messages', each_.name);
-      execute each_.statement;
-    exception when insufficient_privilege then
-      -- switchyard.missing() tells what is to be done by somebody else.
-      null;
-    end;
-  end loop;
+  drop policy if exists switchyard_listen on realtime.messages;
+  drop policy if exists switchyard_messages on realtime.messages;
 end $$;
 
-do $$
-declare
-  each_ record;
-begin
+-- The rule `domain` for those who read the table itself.
+do $$ begin
   if to_regclass('switchyard.documents') is null then return; end if;
-  -- The rule `domain` for those who read the table itself.
   drop policy if exists documents_domain on switchyard.documents;
   if to_regproc('switchyard.domain_reads') is not null then
     create policy documents_domain on switchyard.documents for select using (
       collection_id = any ((select s.domain from switchyard.standing('read') s)::text[])
       and switchyard.domain_reads(path, data, owner, (select switchyard.caller())));
   end if;
-  -- Documents of an earlier version, beside another part, have none of these.
-  if to_regproc('switchyard.reading_indexes') is null
-    or (select count(*) from (select from switchyard.documents limit 20001) x) > 20000 then return; end if;
-  for each_ in select * from switchyard.reading_indexes() i
-                 where i.part = 'documents' or to_regproc('switchyard.domain_reads') is not null loop
-    execute format('create index if not exists %I on %s', each_.name, each_.place);
-  end loop;
 end $$;
 
 -- Since version 9: what an installation was to put here and is not here, each with the statement that puts it there, and with
@@ -109,13 +77,18 @@ begin
       select from pg_catalog.pg_trigger g
       where g.tgrelid = to_regclass('switchyard.' || t.place) and g.tgname = t.name and g.tgenabled <> 'D');
 
-  if has_documents and to_regproc('switchyard.reading_indexes') is not null then
-    return query select format('the index switchyard.%s, without which a caller''s queries look at everybody''s documents', x.name),
-        case when i.indexrelid is null then format('create index concurrently if not exists %I on %s;', x.name, x.place)
-             else format('reindex index concurrently switchyard.%I;', x.name) end, keeper
-      from switchyard.reading_indexes() x left join pg_catalog.pg_index i on i.indexrelid = to_regclass('switchyard.' || x.name)
-      where x.part = any (parts_) and i.indisvalid is not true;
-  end if;
+  -- Since version 10: by these, a caller's own documents and what the rule `domain` shows are found without a look at anybody
+  -- else's. Where there are many documents, they are built without holding up anybody, which no transaction can do.
+  return query select format('the index switchyard.%s, without which a caller''s queries look at everybody''s documents', x.name),
+      case when i.indexrelid is null then format('create index concurrently if not exists %I on %s;', x.name, x.place)
+           else format('reindex index concurrently switchyard.%I;', x.name) end, keeper
+    from (values
+      ('documents', 'documents_owner', 'switchyard.documents (owner, collection_id, place)'),
+      ('documents', 'deletions_owner', 'switchyard.deletions (owner, collection_id, version)'),
+      ('domain', 'documents_contact', 'switchyard.documents (split_part(path, ''/'', 4)) where collection_id = ''contacts'''),
+      ('domain', 'documents_check_in', 'switchyard.documents (left(data ->> ''userID'', 300)) where collection = ''checkIns''')
+    ) x (part, name, place) left join pg_catalog.pg_index i on i.indexrelid = to_regclass('switchyard.' || x.name)
+    where x.part = any (parts_) and i.indisvalid is not true;
 
   -- What live queries and messages need of the realtime service, where there is one.
   if channels is not null then
@@ -123,10 +96,17 @@ begin
     return query select format('the right of %I to use the schema switchyard, which the policies need', owner_),
         format('grant usage on schema switchyard to %I;', owner_), keeper
       where not has_schema_privilege(owner_, 'switchyard', 'usage');
-    return query select format('the policy %s on realtime.messages, for %s', p.name, p.purpose), p.statement || ';',
+    return query select format('the policy %s on realtime.messages, for %s', p.name, p.purpose), p.statement,
         format('%s, or a member of it', owner_)
-      from switchyard.realtime_policies() p
-      where not exists (select from pg_catalog.pg_policy x where x.polrelid = channels and x.polname = p.name);
+      from (values
+        ('documents', 'switchyard_listen', 'live queries',
+         'create policy switchyard_listen on realtime.messages for select to anon, authenticated using '
+         || '(realtime.messages.extension = ''broadcast'' and (select switchyard.may_listen((select realtime.topic()))));'),
+        ('messages', 'switchyard_messages', 'messages',
+         'create policy switchyard_messages on realtime.messages for select to authenticated using '
+         || '(realtime.messages.extension = ''broadcast'' and switchyard.may_hear((select realtime.topic())));')
+      ) p (part, name, purpose, statement)
+      where p.part = any (parts_) and not exists (select from pg_catalog.pg_policy x where x.polrelid = channels and x.polname = p.name);
     return query select 'row-level security on realtime.messages, without which channels are not guarded',
         'alter table realtime.messages enable row level security;', format('%s, or a member of it', owner_)
       where not exists (select from pg_catalog.pg_class c where c.oid = channels and c.relrowsecurity);

@@ -6,17 +6,14 @@
 --    "created": column, "updated": column}
 -- A row's path is the first text, the first parent's value, the second text, and so on, and its id behind the last text.
 
--- Only schemas that a project names are reachable this way, whatever their grants.
-create or replace function switchyard.is_reachable(schema_ text) returns boolean
-language sql stable security definer set search_path = '' as $$ select schema_ = any (s.schemas) from switchyard.settings s $$;
-
+-- A column's type, of a table in one of the schemas that a project names: nothing else is reachable this way, whatever its grants.
 create or replace function switchyard.column_type(table_ jsonb, column_ text) returns regtype
-language plpgsql stable set search_path = '' as $$
+language plpgsql stable security definer set search_path = '' as $$
 declare
   type_ oid;
   base  oid;
 begin
-  if not switchyard.is_reachable(table_ ->> 'schema') then
+  if not exists (select from switchyard.settings s where table_ ->> 'schema' = any (s.schemas)) then
     raise exception 'the schema “%” is not open to documents', table_ ->> 'schema' using errcode = '42501';
   end if;
   select a.atttypid into type_ from pg_catalog.pg_attribute a
@@ -29,30 +26,28 @@ begin
   return coalesce(base, type_)::regtype;
 end $$;
 
-create or replace function switchyard.element_type(type_ regtype) returns regtype
-language sql stable set search_path = '' as $$
-  select nullif(t.typelem, 0)::regtype from pg_catalog.pg_type t where t.oid = type_ and t.typcategory = 'A'
-$$;
-
 -- SQL of a column's value as it stands in a document; null where there is none.
 create or replace function switchyard.from_column_sql(type_ regtype, value_ text) returns text
 language plpgsql stable set search_path = '' as $$
+declare
+  element regtype := (select nullif(t.typelem, 0)::regtype from pg_catalog.pg_type t where t.oid = type_ and t.typcategory = 'A');
 begin
   return case
     when type_ in ('bool'::regtype, 'int2', 'int4', 'int8', 'jsonb') then format('to_jsonb(%s)', value_)
     when type_ = 'json'::regtype then format('(%s)::jsonb', value_)
     when type_ in ('float4'::regtype, 'float8') then format('switchyard.from_double((%s)::text::float8)', value_)
-    when type_ = 'numeric'::regtype then format('switchyard.from_double(switchyard.rough(%s))', value_)
+    when type_ = 'numeric'::regtype then
+      format('switchyard.from_double(case when abs(%1$s) < ''Infinity'' then switchyard.as_double(to_jsonb(%1$s))
+                                     else %1$s::float8 end)', value_)
     when type_ = 'timestamptz'::regtype then
-      format('case when isfinite(%1$s) then jsonb_build_object(''$ts'', %2$s) end', value_, switchyard.time_sql(value_))
+      format('case when isfinite(%1$s) then jsonb_build_object(''$ts'', switchyard.time_text(%1$s)) end', value_)
     when type_ = 'timestamp'::regtype then
-      format('case when isfinite(%1$s) then jsonb_build_object(''$ts'', %2$s) end', value_,
-        switchyard.time_sql('(' || value_ || ' at time zone ''UTC'')'))
+      format('case when isfinite(%1$s) then jsonb_build_object(''$ts'', switchyard.time_text(%1$s at time zone ''UTC'')) end', value_)
     when type_ = 'bytea'::regtype then
       format('case when %1$s is not null then jsonb_build_object(''$bytes'', translate(encode(%1$s, ''base64''), e''\n'', '''')) end', value_)
-    when switchyard.element_type(type_) is not null then
+    when element is not null then
       format('case when %1$s is not null then (select coalesce(jsonb_agg(%2$s order by n), ''[]'') from unnest(%1$s) with ordinality e (v, n)) end',
-             value_, switchyard.from_column_sql(switchyard.element_type(type_), 'e.v'))
+             value_, switchyard.from_column_sql(element, 'e.v'))
     else format('to_jsonb((%s)::text)', value_) end;
 end $$;
 
@@ -61,11 +56,11 @@ create or replace function switchyard.column_text(value_ jsonb, type_ regtype) r
 language plpgsql stable set search_path = '' as $$
 declare
   kind    text := jsonb_typeof(value_);
-  element regtype;
+  element regtype := (select nullif(t.typelem, 0)::regtype from pg_catalog.pg_type t where t.oid = type_ and t.typcategory = 'A');
 begin
   if type_ in ('json'::regtype, 'jsonb') then return value_::text; end if;
   if type_ = 'bool'::regtype then return case kind when 'boolean' then value_::text end; end if;
-  if type_ in ('int2'::regtype, 'int4', 'int8') then return case when switchyard.is_whole(value_) then value_::text end; end if;
+  if type_ in ('int2'::regtype, 'int4', 'int8') then return case kind when 'number' then value_::text end; end if;
   if type_ in ('float4'::regtype, 'float8', 'numeric') then
     return case when kind = 'number' then value_::text when kind = 'object' and value_ ? '$num' then value_ ->> '$num' end;
   end if;
@@ -73,7 +68,6 @@ begin
   if type_ = 'bytea'::regtype then
     return case when kind = 'object' and value_ ? '$bytes' then '\x' || encode(decode(value_ ->> '$bytes', 'base64'), 'hex') end;
   end if;
-  element := switchyard.element_type(type_);
   if element is not null then
     if kind <> 'array' then return null; end if;
     if exists (select from jsonb_array_elements(value_) e where e <> 'null' and switchyard.column_text(e, element) is null) then
@@ -96,85 +90,7 @@ exception when data_exception then
   return null;
 end $$;
 
--- The conditions on the parents of a collection, or of one row in it.
-create or replace function switchyard.row_place(table_ jsonb, parents jsonb, id text) returns text
-language plpgsql stable set search_path = '' as $$
-declare
-  parts text[] := '{}';
-  step  record;
-begin
-  for step in select p.column_, parents ->> (p.n - 1)::int as value_
-                from jsonb_array_elements_text(table_ -> 'parents') with ordinality p (column_, n)
-              union all select table_ ->> 'id', id where id is not null loop
-    parts := parts || coalesce(format('t.%I = ', step.column_)
-      || switchyard.literal(step.value_, switchyard.column_type(table_, step.column_)), 'false');
-  end loop;
-  return case when cardinality(parts) = 0 then 'true' else array_to_string(parts, ' and ') end;
-end $$;
-
--- A column's time, or the beginning of all where the column has none that can be told.
-create or replace function switchyard.column_time_sql(column_ text) returns text
-language sql immutable set search_path = '' as $$
-  select format('coalesce(switchyard.known_time(t.%I::timestamptz), timestamptz ''epoch'')', column_)
-$$;
-
--- Rows as documents, under the names by which queries know them. Without parents, those of all collections.
-create or replace function switchyard.rows_sql(table_ jsonb, parents jsonb, conditions text) returns text
-language plpgsql stable set search_path = '' as $$
-declare
-  relation  regclass := to_regclass(format('%I.%I', table_ ->> 'schema', table_ ->> 'name'));
-  has_xmin  boolean;
-  path_     text := '';
-  named     text := format('t.%I::text !~ ''/'' and t.%1$I::text not in ('''', ''.'', ''..'')', table_ ->> 'id');
-  data_     text;
-  -- Without a column for it, a row's version is that it was read later.
-  updated   text := case when table_ ? 'updated' then switchyard.column_time_sql(table_ ->> 'updated')
-                    else 'statement_timestamp()' end;
-  created   text := case when table_ ? 'created' then switchyard.column_time_sql(table_ ->> 'created')
-                    else 'timestamptz ''epoch''' end;
-begin
-  perform switchyard.column_type(table_, table_ ->> 'id');
-  select c.relkind in ('r', 'p', 'm') into has_xmin from pg_catalog.pg_class c where c.oid = relation;
-  for n in 0 .. jsonb_array_length(table_ -> 'parents') loop
-    path_ := path_ || case when n > 0 then ' || ' else '' end || format('%L', table_ -> 'path' ->> n) || ' || '
-      || format('t.%I::text', coalesce(table_ -> 'parents' ->> n, table_ ->> 'id'));
-    if n < jsonb_array_length(table_ -> 'parents') then
-      named := named || format(' and t.%I::text !~ ''/'' and t.%1$I::text not in ('''', ''.'', ''..'')', table_ -> 'parents' ->> n);
-    end if;
-  end loop;
-  select string_agg(format('(%L, %s)', f ->> 0,
-           switchyard.from_column_sql(switchyard.column_type(table_, f ->> 1), format('t.%I', f ->> 1))), ', ')
-    into data_ from jsonb_array_elements(table_ -> 'fields') f;
-  return format('(select x.path, switchyard.place(x.path) as place, regexp_replace(x.path, ''/[^/]+$'', '''') as collection,
-      %L::text as collection_id, x.data, coalesce(x.version, md5(x.data::text)) as version, x.created_at, x.updated_at
-    from (select (%s) collate "C" as path, (select coalesce(jsonb_object_agg(f.k, f.v), ''{}'') from (values %s) f (k, v)
-                             where f.v is not null) as data,
-            %s as version, %s as created_at, %s as updated_at
-          from %s t where %s and %s and %s) x)',
-    substring(table_ -> 'path' ->> -1 from '([^/]+)/$'), path_, data_, case when has_xmin then 't.xmin::text' else 'null::text' end,
-    created, updated, relation, named,
-    case when parents is null then 'true' else switchyard.row_place(table_, parents, null) end, coalesce(conditions, 'true'));
-end $$;
-
-create or replace function switchyard.row_ids_sql(target jsonb) returns text
-language plpgsql stable set search_path = '' as $$
-declare
-  table_ jsonb := target -> 'table';
-  type_  regtype := switchyard.column_type(table_, table_ ->> 'id');
-  ids    text[];
-begin
-  select array_agg(l) into ids from (
-    select switchyard.literal(i, type_) l from jsonb_array_elements_text(target -> 'ids') i) x where l is not null;
-  return format('select d.* from %s d', switchyard.rows_sql(table_, target -> 'parents',
-    case when ids is null then 'false' else format('t.%I in (%s)', table_ ->> 'id', array_to_string(ids, ', ')) end));
-end $$;
-
--- The ledger, for a function that may not see it.
-create or replace function switchyard.recall(batch text) returns jsonb
-language sql security definer set search_path = '' as $$
-  select b.answer from switchyard.batches b where b.id = batch and b.owner = coalesce(switchyard.caller(), '')
-$$;
-
+-- The ledger, for a function that may not write it.
 create or replace function switchyard.remember(batch text, answer jsonb) returns void
 language plpgsql volatile security definer set search_path = '' as $$
 begin
@@ -187,9 +103,14 @@ create or replace function switchyard.write_row(entry jsonb, index_ int, at time
 language plpgsql volatile set search_path = '' as $$
 declare
   table_   jsonb := entry -> 'table';
-  name_    text := format('%I.%I', table_ ->> 'schema', table_ ->> 'name');
+  relation regclass := to_regclass(format('%I.%I', table_ ->> 'schema', table_ ->> 'name'));
   updated  text := table_ ->> 'updated';
+  time_    text := 'coalesce(switchyard.time_text(t.' || quote_ident(updated) || '::timestamptz)::timestamptz, timestamptz ''epoch'')';
+  key_     record;
+  keys     text[] := '{}';
+  key_constants text[] := '{}';
   place_   text;
+  reading  text;
   old      record;
   is_there boolean;
   data     jsonb;
@@ -203,11 +124,26 @@ declare
   column_  text;
   count_   int;
 begin
-  place_ := switchyard.row_place(table_, entry -> 'parents', entry ->> 'id');
+  -- Which row, by what its parents and itself are named; none where a column cannot hold its part of the path.
+  for key_ in select p.column_, entry -> 'parents' ->> (p.n - 1)::int as value_
+                from jsonb_array_elements_text(table_ -> 'parents') with ordinality p (column_, n)
+              union all select table_ ->> 'id', entry ->> 'id' loop
+    keys := keys || key_.column_;
+    key_constants := key_constants || switchyard.literal(key_.value_, switchyard.column_type(table_, key_.column_));
+  end loop;
+  select string_agg(coalesce(format('t.%I = ', k) || c, 'false'), ' and ') into place_ from unnest(keys, key_constants) u (k, c);
+  -- As a document. Its version is that of the row, and of what has none, what is in it.
+  select format('select x.data, coalesce(x.version, md5(x.data::text)) as version, x.updated_at from (
+        select (select coalesce(jsonb_object_agg(f.k, f.v), ''{}'') from (values %s) f (k, v) where f.v is not null) as data,
+          %s as version, %s as updated_at from %s t where %s) x',
+      string_agg(format('(%L, %s)', f ->> 0,
+        switchyard.from_column_sql(switchyard.column_type(table_, f ->> 1), format('t.%I', f ->> 1))), ', '),
+      case when (select c.relkind in ('r', 'p', 'm') from pg_catalog.pg_class c where c.oid = relation)
+           then 't.xmin::text' else 'null::text' end,
+      coalesce(time_, 'statement_timestamp()'), relation, place_)
+    into reading from jsonb_array_elements(table_ -> 'fields') f;
   for attempt in 1 .. 20 loop
-    execute format('select d.data, d.version, d.updated_at from (%s) d',
-      switchyard.row_ids_sql(jsonb_build_object('table', table_, 'parents', entry -> 'parents', 'ids', jsonb_build_array(entry -> 'id'))))
-      into old;
+    execute reading into old;
     get diagnostics count_ = row_count;
     is_there := count_ > 0;
     if entry ->> 'exists' = 'false' and is_there then
@@ -228,7 +164,7 @@ begin
     if entry ->> 'op' = 'verify' then
       return jsonb_build_object('updateTime', case when is_there then switchyard.time_text(old.updated_at) end);
     elsif entry ->> 'op' = 'delete' then
-      execute format('delete from %s t where %s', name_, place_);
+      execute format('delete from %s t where %s', relation, place_);
       get diagnostics count_ = row_count;
       if is_there and count_ = 0 then raise exception 'not allowed' using errcode = '42501', detail = index_; end if;
       return '{}';
@@ -243,8 +179,7 @@ begin
       touched_ := '{}';
       for step in select jsonb_array_elements(coalesce(entry -> 'mask', '[]')) loop
         field := switchyard.strings(step);
-        value_ := (entry -> 'data') #> field;
-        data := case when value_ is null then data #- field else switchyard.put(data, field, value_) end;
+        data := switchyard.put(data, field, (entry -> 'data') #> field);
         touched_ := touched_ || field[1];
       end loop;
     end if;
@@ -294,23 +229,20 @@ begin
 
     if is_there then
       if cardinality(columns_) = 0 then exit; end if;
-      execute format('update %s t set %s where %s and %s', name_,
+      execute format('update %s t set %s where %s and %s', relation,
         (select string_agg(c || ' = ' || v, ', ') from unnest(columns_, constants) u (c, v)), place_,
         case when old.version ~ '^[0-9]+$' then format('t.xmin::text = %L', old.version) else 'true' end);
     else
-      for step in select jsonb_build_array(p, entry -> 'parents' ->> (n - 1)::int)
-                    from jsonb_array_elements_text(table_ -> 'parents') with ordinality x (p, n)
-                  union all select jsonb_build_array(table_ ->> 'id', entry ->> 'id') loop
-        continue when format('%I', step ->> 0) = any (columns_);
-        value_ := to_jsonb(switchyard.literal(step ->> 1, switchyard.column_type(table_, step ->> 0)));
-        if value_ is null then
-          raise exception 'the column “%” cannot hold that part of the path', step ->> 0 using errcode = '22023', detail = index_;
+      for key_ in select * from unnest(keys, key_constants) u (column_, constant) loop
+        continue when format('%I', key_.column_) = any (columns_);
+        if key_.constant is null then
+          raise exception 'the column “%” cannot hold that part of the path', key_.column_ using errcode = '22023', detail = index_;
         end if;
-        columns_ := columns_ || format('%I', step ->> 0);
-        constants := constants || (value_ #>> '{}');
+        columns_ := columns_ || format('%I', key_.column_);
+        constants := constants || key_.constant;
       end loop;
       begin
-        execute format('insert into %s (%s) values (%s)', name_, array_to_string(columns_, ', '), array_to_string(constants, ', '));
+        execute format('insert into %s (%s) values (%s)', relation, array_to_string(columns_, ', '), array_to_string(constants, ', '));
       exception when unique_violation then
         -- Either somebody was faster, or the key is taken where the caller cannot see it.
         if attempt < 3 then continue; end if;
@@ -324,7 +256,7 @@ begin
   end loop;
 
   if updated is not null then
-    execute format('select %s as updated_at from %s t where %s', switchyard.column_time_sql(updated), name_, place_) into old;
+    execute format('select %s as updated_at from %s t where %s', time_, relation, place_) into old;
     at := coalesce(old.updated_at, at);
   end if;
   return jsonb_build_object('updateTime', switchyard.time_text(at), 'transforms', values_);
@@ -350,10 +282,9 @@ begin
     raise exception 'a batch has a name of up to 490 bytes and 1 to 500 writes' using errcode = '22023';
   end if;
   perform pg_advisory_xact_lock(hashtextextended(coalesce(switchyard.caller(), '') || '/' || batch, 1));
-  answer_ := switchyard.recall(batch);
+  answer_ := public.switchyard_outcome(batch);
   if answer_ is not null then return answer_; end if;
-  perform switchyard.settle();
-  perform switchyard.lock_paths(array(select w ->> 'path' from jsonb_array_elements(writes) w));
+  perform switchyard.begin_writes(array(select w ->> 'path' from jsonb_array_elements(writes) w));
   perform pg_current_xact_id();
   at := clock_timestamp();
 
@@ -400,7 +331,7 @@ begin
   for lock_key in select distinct hashtextextended(me || '/' || (b ->> 'batch'), 1) from jsonb_array_elements(batches) b order by 1 loop
     perform pg_advisory_xact_lock(lock_key);
   end loop;
-  perform switchyard.lock_paths(array(
+  perform switchyard.begin_writes(array(
     select w ->> 'path' from jsonb_array_elements(batches) b, jsonb_array_elements(b -> 'writes') w));
   for part in select jsonb_array_elements(batches) loop
     begin

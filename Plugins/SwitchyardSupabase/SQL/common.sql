@@ -3,14 +3,6 @@
 
 create schema if not exists switchyard;
 
--- What earlier versions had. Calls of it may be under way when a part is brought up to date, so it goes when the installation of
--- the part runs again.
-do $$ begin
-  if to_regproc('switchyard.rights') is not null then
-    drop function if exists switchyard.client_functions(), switchyard.channel_policies();
-  end if;
-end $$;
-
 do $$
 declare
   wanted text;
@@ -90,7 +82,6 @@ language sql immutable as $$
     ('common', 'switchyard.caller', 'everybody'),
     ('common', 'switchyard.access', 'nobody'),
     ('common', 'switchyard.rights', 'nobody'),
-    ('common', 'switchyard.realtime_policies', 'nobody'),
     ('common', 'switchyard.missing', 'nobody'),
     ('documents', 'public.switchyard_get', 'readers'),
     ('documents', 'public.switchyard_query', 'readers'),
@@ -105,14 +96,16 @@ language sql immutable as $$
     ('documents', 'switchyard.standing', 'readers'),
     ('documents', 'switchyard.holder', 'readers'),
     ('documents', 'switchyard.may_listen', 'everybody'),
-    ('documents', 'switchyard.is_reachable', 'callers'),
-    ('documents', 'switchyard.settle', 'writers'),
-    ('documents', 'switchyard.recall', 'writers'),
+    ('documents', 'switchyard.answer', 'callers'),
+    ('documents', 'switchyard.column_type', 'callers'),
+    ('documents', 'switchyard.begin_writes', 'writers'),
     ('documents', 'switchyard.remember', 'writers'),
-    ('documents', 'switchyard.missing_since', 'callers'),
+    ('documents', 'switchyard.is_trusted', 'nobody'),
+    ('documents', 'switchyard.home', 'nobody'),
+    ('documents', 'switchyard.forget', 'nobody'),
     ('documents', 'switchyard.index_sql', 'nobody'),
     ('documents', 'switchyard.create_index', 'nobody'),
-    ('documents', 'switchyard.reading_indexes', 'nobody'),
+    ('domain', 'switchyard.domain_touches', 'nobody'),
     ('domain', 'switchyard.domain_reads', 'readers'),
     ('rows', 'public.switchyard_rows', 'readers'),
     ('rows', 'public.switchyard_row_query', 'readers'),
@@ -122,7 +115,12 @@ language sql immutable as $$
     ('messages', 'public.switchyard_messages', 'users'),
     ('messages', 'public.switchyard_unregister', 'everybody'),
     ('messages', 'switchyard.may_hear', 'users'),
-    ('messages', 'switchyard.send_message', 'nobody')
+    ('messages', 'switchyard.send_message', 'nobody'),
+    -- Of version 11 before: calls may be under way that use them.
+    ('documents', 'switchyard.is_reachable', 'callers'),
+    ('documents', 'switchyard.missing_since', 'callers'),
+    ('documents', 'switchyard.settle', 'writers'),
+    ('documents', 'switchyard.recall', 'writers')
 $$;
 
 -- What each role should be able to call, and whether it can.

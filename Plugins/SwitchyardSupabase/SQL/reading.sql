@@ -1,83 +1,54 @@
 -- What clients read. Each function answers one JSON value, so that no limit on rows cuts a result off unseen.
 
--- Only the fields asked for, or all.
-create or replace function switchyard.projected(data jsonb, fields jsonb) returns jsonb
-language plpgsql immutable as $$
-declare
-  result jsonb := '{}';
-  field  jsonb;
-begin
-  if jsonb_typeof(fields) is distinct from 'array' then return data; end if;
-  for field in select jsonb_array_elements(fields) loop
-    if data #> switchyard.strings(field) is not null then
-      result := switchyard.put(result, switchyard.strings(field), data #> switchyard.strings(field));
-    end if;
-  end loop;
-  return result;
-end $$;
-
--- A row of `d` as readers get it, as text for a statement.
+-- A row of `d` as readers get it, as text for a statement: its times as switchyard.time_text has them.
 drop function if exists switchyard.document_json(switchyard.documents, jsonb);
 create or replace function switchyard.document_sql(data text default 'd.data') returns text
-language sql immutable parallel safe as $$
-  select format('jsonb_build_object(''path'', d.path, ''data'', %s, ''created'', %s, ''updated'', %s)', data,
-                switchyard.time_sql('d.created_at'), switchyard.time_sql('d.updated_at'))
-$$;
-
--- The first transaction that a statement beginning now would not know of, however old the caller's statement is.
-create or replace function switchyard.horizon() returns xid8
-language plpgsql volatile set search_path = '' as $$
-begin
-  return pg_snapshot_xmax(pg_current_snapshot());
-end $$;
-
--- Whether no transaction was under way that may write. What was missing then was missing as of that moment; otherwise
--- something may yet appear with a time before it, for a commit takes its time before it can be seen.
---
--- A snapshot does not list who is under way beyond the newest that has ended: then the number that it stops at has been given
--- away. Nothing tells so without a lock that others wait for, but that asking after a number that has not been is an error.
-create or replace function switchyard.is_settled() returns boolean
-language plpgsql stable set search_path = '' as $$
+language plpgsql immutable parallel safe as $$
 declare
-  seen pg_snapshot := pg_current_snapshot();
+  time_ constant text := 'to_char(case when d.%1$I between ''0001-01-01 00:00:00+00'' and ''9999-12-31 23:59:59.999999+00'' then d.%1$I
+      else ''epoch'' end at time zone ''UTC'', ''YYYY-MM-DD"T"HH24:MI:SS.US"Z"'')';
 begin
-  if pg_snapshot_xmin(seen) <> pg_snapshot_xmax(seen) then return false; end if;
-  begin
-    perform pg_xact_status(pg_snapshot_xmax(seen));
-    return false;
-  exception when invalid_parameter_value then
-    return true;
-  end;
+  return format('jsonb_build_object(''path'', d.path, ''data'', %s, ''created'', %s, ''updated'', %s)', data,
+                format(time_, 'created_at'), format(time_, 'updated_at'));
 end $$;
 
--- As of when what is missing is missing: before anything that was being written, as far as that can be seen. A transaction
--- that has ended since the caller's statement began tells no more when it began.
-create or replace function switchyard.missing_since() returns timestamptz
-language sql stable security definer set search_path = '' as $$
-  select case
-    when switchyard.is_settled() then statement_timestamp()
-    else least(statement_timestamp(), coalesce(
-      (select min(a.xact_start) - interval '1 microsecond' from pg_catalog.pg_stat_activity a
-       where a.backend_xid is not null and a.pid <> pg_backend_pid()
-         and switchyard.horizon() = pg_snapshot_xmax(pg_current_snapshot())
-         and not exists (select from pg_snapshot_xip(pg_current_snapshot()) x
-                         where x::xid not in (select b.backend_xid from pg_catalog.pg_stat_activity b
-                                              where b.backend_xid is not null))),
-      statement_timestamp() - interval '10 seconds')) end
-$$;
-
--- Not before what is shown, if that can be: a document's time can be ahead of the clock by its last steps. One that is
+-- Documents with the time as of which they are, and as of which what is missing was missing; for a listener, without documents,
+-- whether that is settled. `seen` is what the caller's statement knows of.
+--
+-- The time is not before what is shown, if that can be: a document's time can be ahead of the clock by its last steps. One that is
 -- further ahead was made up, and is no reason to take what comes later for older.
-create or replace function switchyard.read_time(newest timestamptz) returns timestamptz
-language sql stable parallel safe as $$
-  select greatest(statement_timestamp(), case when newest <= statement_timestamp() + interval '1 second' then newest end)
-$$;
-
-create or replace function switchyard.answer(documents jsonb, newest timestamptz) returns jsonb
-language plpgsql stable set search_path = '' as $$
+--
+-- It is settled when no transaction was under way that may write. Otherwise something may yet appear with a time before it, for a
+-- commit takes its time before it can be seen. Volatile, so that it learns what has ended since the caller's statement began.
+create or replace function switchyard.answer(documents jsonb, newest timestamptz, seen pg_snapshot) returns jsonb
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  is_settled boolean := false;
+  at         timestamptz;
 begin
-  return jsonb_build_object('documents', documents, 'readTime', switchyard.time_text(
-    case when switchyard.is_settled() then switchyard.read_time(newest) else switchyard.missing_since() end));
+  -- A snapshot does not list who is under way beyond the newest that has ended: then the number that it stops at has been given
+  -- away. Nothing tells so without a lock that others wait for, but that asking after a number that has not been is an error.
+  if pg_snapshot_xmin(seen) = pg_snapshot_xmax(seen) then
+    begin
+      perform pg_xact_status(pg_snapshot_xmax(seen));
+    exception when invalid_parameter_value then
+      is_settled := true;
+    end;
+  end if;
+  if documents is null or is_settled then
+    at := greatest(statement_timestamp(), case when newest <= statement_timestamp() + interval '1 second' then newest end);
+  else
+    -- Before anything that was being written, as far as that can be seen: a transaction that has ended meanwhile tells no more
+    -- when it began.
+    select min(a.xact_start) - interval '1 microsecond' into at from pg_catalog.pg_stat_activity a
+      where a.backend_xid is not null and a.pid <> pg_backend_pid()
+        and not exists (select from pg_snapshot_xip(seen) x
+                        where x::xid not in (select b.backend_xid from pg_catalog.pg_stat_activity b where b.backend_xid is not null));
+    if pg_snapshot_xmax(pg_current_snapshot()) <> pg_snapshot_xmax(seen) then at := null; end if;
+    at := least(statement_timestamp(), coalesce(at, statement_timestamp() - interval '10 seconds'));
+  end if;
+  if documents is null then return jsonb_build_object('settled', is_settled, 'readTime', switchyard.time_text(at)); end if;
+  return jsonb_build_object('documents', documents, 'readTime', switchyard.time_text(at));
 end $$;
 
 -- Those of the documents that are there and may be read, in no order; and since when others are gone, which holds whatever
@@ -88,67 +59,61 @@ declare
   result jsonb;
   gone   jsonb;
 begin
-  execute format('select switchyard.answer(coalesce(jsonb_agg(%s), ''[]''), max(d.updated_at))
+  execute format('select switchyard.answer(coalesce(jsonb_agg(%s), ''[]''), max(d.updated_at), pg_current_snapshot())
                   from switchyard.documents d where d.path = any ($1) and %s', switchyard.document_sql(), switchyard.allowed('read'))
     into result using paths;
   if jsonb_array_length(result -> 'documents') < cardinality(paths) then
-    execute format('select jsonb_object_agg(d.path, %s) from switchyard.deletions d where d.path = any ($1) and %s',
-                   switchyard.time_sql('d.deleted_at'), switchyard.allowed('read', true)) into gone using paths;
+    execute format('select jsonb_object_agg(d.path, switchyard.time_text(d.deleted_at))
+                    from switchyard.deletions d where d.path = any ($1) and %s', switchyard.allowed('read', true))
+      into gone using paths;
     if gone is not null then result := result || jsonb_build_object('gone', gone); end if;
   end if;
   return result;
 end $$;
 
--- The results of a query in its order; with "last" in the opposite one.
+-- The results of a query in its order, with all fields or those asked for; with "last" in the opposite order.
 create or replace function public.switchyard_query(query jsonb) returns jsonb
 language plpgsql stable security definer set search_path = '' as $$
 declare
+  data   text := 'd.data';
+  field  jsonb;
   result jsonb;
 begin
-  execute format('select switchyard.answer(coalesce(jsonb_agg(%s), ''[]''), max(d.updated_at)) from (%s) d',
-                 case when jsonb_typeof(query -> 'fields') = 'array' then switchyard.document_sql('switchyard.projected(d.data, $1)')
-                      else switchyard.document_sql() end,
-                 switchyard.query_sql(query)) into result using query -> 'fields';
+  if jsonb_typeof(query -> 'fields') = 'array' then
+    data := '''{}''::jsonb';
+    for field in select jsonb_array_elements(query -> 'fields') loop
+      data := format('switchyard.put(%1$s, %2$L::text[], d.data #> %2$L::text[])', data, switchyard.strings(field));
+    end loop;
+  end if;
+  execute format('select switchyard.answer(coalesce(jsonb_agg(%s), ''[]''), max(d.updated_at), pg_current_snapshot()) from (%s) d',
+                 switchyard.document_sql(data), switchyard.query_sql(query, true)) into result;
   return result;
 end $$;
 
--- A sum stays whole while its numbers are and it fits.
-create or replace function switchyard.sum_json(sum_ numeric, rough float8, is_whole boolean) returns jsonb
-language sql immutable parallel safe as $$
-  select case when sum_ is null then to_jsonb(0)
-    when is_whole and sum_ between -9223372036854775808 and 9223372036854775807 then to_jsonb(sum_)
-    else switchyard.from_double(rough) end
-$$;
-
--- Values over all results: [["count"], ["sum", field], ["average", field], …] as columns over rows of `d`.
-create or replace function switchyard.aggregate_columns(aggregations jsonb) returns text
-language plpgsql stable set search_path = '' as $$
-declare
-  wanted  jsonb;
-  number  text;
-  columns text[] := '{}';
-begin
-  for wanted in select jsonb_array_elements(aggregations) loop
-    number := format('switchyard.as_double(d.data #> %L::text[])', switchyard.strings(wanted -> 1));
-    columns := columns || case wanted ->> 0
-      when 'count' then 'to_jsonb(count(*))'
-      when 'average' then format('switchyard.from_double(switchyard.total(%1$s) / nullif(count(%1$s), 0))', number)
-      when 'sum' then format('switchyard.sum_json(
-          sum(case when switchyard.is_whole(d.data #> %1$L::text[]) then (d.data #>> %1$L::text[])::numeric
-                   when %2$s is not null then 0 end),
-          switchyard.total(%2$s), bool_and(switchyard.is_whole(d.data #> %1$L::text[])) filter (where %2$s is not null))',
-          switchyard.strings(wanted -> 1), number) end;
-  end loop;
-  return array_to_string(columns, ', ');
-end $$;
-
+-- Values over all results: [["count"], ["sum", field], ["average", field], …]. A sum stays whole while its numbers are and it fits.
 create or replace function public.switchyard_aggregate(query jsonb, aggregations jsonb) returns jsonb
 language plpgsql stable security definer set search_path = '' as $$
 declare
-  result jsonb;
+  wanted  jsonb;
+  value   text;
+  numbers text;
+  whole   text;
+  columns text[] := '{}';
+  result  jsonb;
 begin
-  execute format('select jsonb_build_array(%s) from (%s) d', switchyard.aggregate_columns(aggregations),
-                 switchyard.query_sql(query)) into result;
+  for wanted in select jsonb_array_elements(aggregations) loop
+    value := format('(d.data #> %L::text[])', switchyard.strings(wanted -> 1));
+    numbers := format('array_agg(switchyard.as_double(%1$s)) filter (where switchyard.as_double(%1$s) is not null)', value);
+    whole := format('case when jsonb_typeof(%1$s) = ''number'' and %1$s::text ~ ''^-?\d{1,19}$'' then %1$s::numeric end', value);
+    columns := columns || case wanted ->> 0
+      when 'count' then 'to_jsonb(count(*))'
+      when 'average' then format('switchyard.from_double(switchyard.total(%1$s) / cardinality(%1$s))', numbers)
+      when 'sum' then format('case when %1$s is null then ''0''
+          when count(%2$s) = cardinality(%1$s) and sum(%2$s) between -9223372036854775808 and 9223372036854775807
+            then to_jsonb(sum(%2$s)) else switchyard.from_double(switchyard.total(%1$s)) end', numbers, whole) end;
+  end loop;
+  execute format('select jsonb_build_array(%s) from (%s) d', array_to_string(columns, ', '), switchyard.query_sql(query, false))
+    into result;
   return result;
 end $$;
 

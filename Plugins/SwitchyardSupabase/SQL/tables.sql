@@ -3,7 +3,7 @@
 -- Clients call the functions `switchyard_…` in `public` and nothing else. Those ask the rules in `switchyard.rules`
 -- themselves, so that conditions on fields can use indexes; the policies on the tables say the same to everybody else.
 
--- `version` is the writing transaction, as switchyard.version() counts them: what a listener has not seen is what
+-- `version` is the writing transaction, counted with the lead of switchyard.settings: what a listener has not seen is what
 -- transactions wrote that had not ended when it looked last. Numbers from a sequence could not say that; they become
 -- visible out of their order.
 create table if not exists switchyard.documents (
@@ -37,18 +37,6 @@ create index if not exists deletions_changes on switchyard.deletions (collection
 -- Since version 8: by these, what is to be forgotten is found without looking at the rest.
 create index if not exists deletions_age on switchyard.deletions (deleted_at);
 
--- Since version 10: by these, a caller's own documents and what the rule `domain` shows are found without a look at anybody
--- else's. Where there are many documents already, an index is built without holding up anybody, which no transaction can do:
--- then switchyard.missing() has the statement.
-create or replace function switchyard.reading_indexes() returns table (part text, name text, place text)
-language sql immutable as $$
-  values
-    ('documents', 'documents_owner', 'switchyard.documents (owner, collection_id, place)'),
-    ('documents', 'deletions_owner', 'switchyard.deletions (owner, collection_id, version)'),
-    ('domain', 'documents_contact', 'switchyard.documents (split_part(path, ''/'', 4)) where collection_id = ''contacts'''),
-    ('domain', 'documents_check_in', 'switchyard.documents (left(data ->> ''userID'', 300)) where collection = ''checkIns''')
-$$;
-
 -- Batches that took effect, by their names and whose they were: one that is sent again is answered, not carried out.
 create table if not exists switchyard.batches (
   id      text not null,
@@ -75,7 +63,7 @@ alter table switchyard.rules
 -- Which history of which database this is: a copy that is restored from a dump or from files, or that takes over from
 -- another server, is elsewhere.
 create or replace function switchyard.home() returns text
-language plpgsql stable security definer set search_path = '' as $$
+language plpgsql stable set search_path = '' as $$
 declare
   server text;
   line   text;
@@ -129,38 +117,31 @@ begin
         lead = greatest(s.lead, coalesce(newest, 0) + 1 - pg_current_xact_id()::text::bigint);
 end $$;
 
--- Whether the epoch is good here. Until somebody writes, it may not be.
-create or replace function switchyard.is_at_home() returns boolean
-language plpgsql stable security definer set search_path = '' as $$
-begin
-  return (select s.home is not null and s.home = switchyard.home() from switchyard.settings s);
-end $$;
-
--- Sees to it, once in a transaction that writes, and before it takes any other lock.
-create or replace function switchyard.settle() returns void
+-- Before anything is written. Sees to it, once in a transaction and before it takes any other lock, that the epoch is good here.
+-- Then waits until nobody else commits to these paths, and keeps others waiting until the transaction ends: also for paths without
+-- a row, and always in the same order, so nobody waits for each other. Paths share 256 locks, since a server has room for a few
+-- thousand in all.
+create or replace function switchyard.begin_writes(paths text[]) returns void
 language plpgsql volatile security definer set search_path = '' as $$
+declare
+  lock_key int;
 begin
-  if current_setting('switchyard.settled', true) = 'yes' then return; end if;
-  if switchyard.is_at_home() is false then
-    perform from switchyard.settings for update;
-    -- Somebody else may have been here meanwhile.
-    if not switchyard.is_at_home() then perform switchyard.begin_epoch(); end if;
+  if current_setting('switchyard.settled', true) is distinct from 'yes' then
+    -- Where the epoch is good, nobody waits. Whoever has waited for somebody else to begin one finds it good.
+    perform from switchyard.settings s where s.home is distinct from switchyard.home() for update;
+    if found then perform switchyard.begin_epoch(); end if;
+    perform set_config('switchyard.settled', 'yes', true);
   end if;
-  perform set_config('switchyard.settled', 'yes', true);
-end $$;
-
--- The version that this transaction gives to what it writes.
-create or replace function switchyard.version() returns xid8
-language plpgsql volatile security definer set search_path = '' as $$
-begin
-  perform switchyard.settle();
-  return (select (pg_current_xact_id()::text::bigint + s.lead)::text::xid8 from switchyard.settings s);
+  if paths = '{}' then return; end if;
+  for lock_key in select distinct hashtextextended(p, 0) & 255 from unnest(paths) p order by 1 loop
+    perform pg_advisory_xact_lock(hashtext('switchyard'), lock_key);
+  end loop;
 end $$;
 
 -- Whether the caller stands above all rules, as a project's own server does. Every call asks this and what follows: in
 -- PL/pgSQL, since plans of functions in SQL are forgotten with each call.
 create or replace function switchyard.is_trusted() returns boolean
-language plpgsql stable security definer set search_path = '' as $$
+language plpgsql stable set search_path = '' as $$
 begin
   return (select r.rolbypassrls or r.rolsuper from pg_catalog.pg_roles r
           where r.rolname = coalesce(nullif(current_setting('role', true), 'none'), session_user::text));
@@ -217,9 +198,10 @@ begin
       and switchyard.holder(d.path, d.collection, d.collection_id, d.owner, %L::text[], %L::text[], %L::text[]) = %L)',
     my.opened, my.closed, my.ruled, my.named, my.roots, switchyard.caller())
     || case when my.domain = '{}' then ')' else
-      format(' or (d.collection_id = any (%L::text[]) and switchyard.%I(d.path, %s, d.owner, %L)))', my.domain,
-        case deed when 'read' then 'domain_reads' else 'domain_removes' end,
-        case when is_gone then 'null::jsonb' else 'd.data' end, switchyard.caller()) end;
+      format(' or (d.collection_id = any (%L::text[]) and switchyard.%s))', my.domain, case deed
+        when 'read' then format('domain_reads(d.path, %s, d.owner, %L)', case when is_gone then 'null' else 'd.data' end,
+                                switchyard.caller())
+        else format('domain_touches(''delete'', d.path, d.data, d.owner, %L)', switchyard.caller()) end) end;
 end $$;
 
 alter table switchyard.documents enable row level security;

@@ -6,17 +6,6 @@
 --
 -- Here: names and values in an order that bytes have.
 
--- What earlier versions had.
-do $$ begin
-  if to_regproc('switchyard.reading_indexes') is not null then
-    drop function if exists switchyard.query_sql(jsonb, text), switchyard.clauses(jsonb), switchyard.filter_sql(jsonb),
-      switchyard.equals_sql(text[], jsonb), switchyard.contains_sql(text[], jsonb), switchyard.readable(boolean),
-      switchyard.access_indexes(),
-      switchyard.equals_nothing(jsonb), switchyard.forget_after(int), switchyard.is_name(text),
-      switchyard.brings_malformed(jsonb), switchyard.deletes_by_path(text);
-  end if;
-end $$;
-
 -- A path's place among others: by segments, those of the form __id7__ by their number and before all others.
 create or replace function switchyard.place(path text) returns bytea
 language plpgsql immutable strict parallel safe as $$
@@ -36,32 +25,6 @@ begin
   return place;
 end $$;
 
--- The double nearest to any number; the cast refuses what a double has no room for.
-create or replace function switchyard.rough(number numeric) returns double precision
-language sql immutable strict parallel safe as $$
-  select case when number = 'NaN' then 'NaN'::float8
-              when number > 1.7976931348623157e308 then 'Infinity'::float8
-              when number < -1.7976931348623157e308 then '-Infinity'::float8
-              when abs(number) < 2.4703282292062328e-324 then 0::float8
-              else number::float8 end
-$$;
-
--- A double's bits, ordered; then what a whole number beyond 2^53 has and a double has not.
-create or replace function switchyard.number_key(number numeric) returns bytea
-language plpgsql immutable strict parallel safe as $$
-declare
-  rough float8 := switchyard.rough(number);
-  rest  int := 0;
-  bits  bigint;
-begin
-  if abs(number) > 9007199254740992 and abs(number) <= 9223372036854775808 and scale(number) = 0 then
-    rest := (number - (rough / 2)::bigint::numeric * 2)::int;
-  end if;
-  bits := ('x' || encode(float8send(rough), 'hex'))::bit(64)::bigint;
-  bits := case when bits < 0 then ~bits else bits # (-9223372036854775808) end;
-  return int8send(bits) || int2send((rest + 16384)::int2);
-end $$;
-
 -- Under which of the words above a value stands; null for a plain one, and for what only looks like one: that is a map.
 create or replace function switchyard.word(value jsonb) returns text
 language plpgsql immutable strict parallel safe as $$
@@ -75,24 +38,31 @@ begin
   if tag is null or left(tag, 1) <> '$' or value - tag <> '{}' then return null; end if;
   content := value -> tag;
   inner_ := content #>> '{}';
-  return case when case tag
-    when '$num' then content in ('"NaN"', '"Infinity"', '"-Infinity"', '"-0"')
-    when '$ts' then jsonb_typeof(content) = 'string' and inner_
+  return case when case
+    when tag = '$num' then content in ('"NaN"', '"Infinity"', '"-Infinity"', '"-0"')
+    when tag = '$ts' then jsonb_typeof(content) = 'string' and inner_
       ~ '^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?Z$'
-    when '$bytes' then jsonb_typeof(content) = 'string' and length(inner_) % 4 = 0 and inner_ ~ '^[A-Za-z0-9+/]*={0,2}$'
-    when '$ref' then jsonb_typeof(content) = 'string' or (jsonb_typeof(content) = 'array' and jsonb_array_length(content) = 2
+    when tag = '$bytes' then jsonb_typeof(content) = 'string' and length(inner_) % 4 = 0 and inner_ ~ '^[A-Za-z0-9+/]*={0,2}$'
+    when tag = '$ref' then jsonb_typeof(content) = 'string' or (jsonb_typeof(content) = 'array' and jsonb_array_length(content) = 2
       and jsonb_typeof(content -> 0) = 'string' and jsonb_typeof(content -> 1) = 'string')
-    when '$geo' then jsonb_typeof(content) = 'array' and jsonb_array_length(content) = 2
-      and switchyard.is_number(content -> 0) and switchyard.is_number(content -> 1)
-    when '$vec' then jsonb_typeof(content) = 'array'
-      and not exists (select from jsonb_array_elements(content) e where not switchyard.is_number(e))
-    when '$map' then jsonb_typeof(content) = 'object'
+    when tag in ('$geo', '$vec') then jsonb_typeof(content) = 'array' and (tag = '$vec' or jsonb_array_length(content) = 2)
+      and not exists (select from jsonb_array_elements(content) e where jsonb_typeof(e) <> 'number'
+        and e not in ('{"$num": "NaN"}', '{"$num": "Infinity"}', '{"$num": "-Infinity"}', '{"$num": "-0"}'))
+    when tag = '$map' then jsonb_typeof(content) = 'object'
     else false end then tag end;
 end $$;
 
-create or replace function switchyard.is_number(value jsonb) returns boolean
-language sql immutable strict parallel safe as $$
-  select jsonb_typeof(value) = 'number' or value in ('{"$num": "NaN"}', '{"$num": "Infinity"}', '{"$num": "-Infinity"}', '{"$num": "-0"}')
+-- The double nearest to a number in either spelling; null for what is none. The cast refuses what a double has no room for.
+create or replace function switchyard.as_double(value jsonb) returns double precision
+language sql immutable parallel safe as $$
+  select case
+    when jsonb_typeof(value) = 'number' then
+      case when (value #>> '{}')::numeric > 1.7976931348623157e308 then 'Infinity'::float8
+           when (value #>> '{}')::numeric < -1.7976931348623157e308 then '-Infinity'::float8
+           when abs((value #>> '{}')::numeric) < 2.4703282292062328e-324 then 0::float8
+           else (value #>> '{}')::numeric::float8 end
+    when switchyard.word(value) = '$num' then (value ->> '$num')::float8
+  end
 $$;
 
 -- Whether something in it looks like one of the words above and is none.
@@ -125,10 +95,23 @@ declare
   tag     text;
   content jsonb;
   key     bytea;
+  number  numeric;
+  rough   float8;
+  rest    int := 0;
+  bits    bigint;
 begin
   case jsonb_typeof(value)
   when 'string' then return '\x1e'::bytea || convert_to(value #>> '{}', 'UTF8') || '\x00'::bytea;
-  when 'number' then return '\x14'::bytea || switchyard.number_key((value #>> '{}')::numeric);
+  when 'number' then
+    -- A double's bits, ordered; then what a whole number beyond 2^53 has and a double has not.
+    number := (value #>> '{}')::numeric;
+    rough := switchyard.as_double(value);
+    if abs(number) > 9007199254740992 and abs(number) <= 9223372036854775808 and scale(number) = 0 then
+      rest := (number - (rough / 2)::bigint::numeric * 2)::int;
+    end if;
+    bits := ('x' || encode(float8send(rough), 'hex'))::bit(64)::bigint;
+    bits := case when bits < 0 then ~bits else bits # (-9223372036854775808) end;
+    return '\x14'::bytea || int8send(bits) || int2send((rest + 16384)::int2);
   when 'boolean' then return case when value = 'true' then '\x0a01'::bytea else '\x0a00'::bytea end;
   when 'null' then return '\x05'::bytea;
   when 'array' then
@@ -148,7 +131,7 @@ begin
         when 'NaN' then '\x00000000000000000000'::bytea
         when 'Infinity' then '\xfff00000000000004000'::bytea
         when '-Infinity' then '\x000fffffffffffff4000'::bytea
-        else switchyard.number_key(0) end;
+        else '\x80000000000000004000'::bytea end;
     when '$bytes' then
       return '\x23'::bytea || convert_to(encode(decode(content #>> '{}', 'base64'), 'hex'), 'UTF8') || '\x00'::bytea;
     when '$ref' then
@@ -180,41 +163,23 @@ language sql immutable strict parallel safe as $$
   select substr(switchyard.whole_key(value), 1, 800)
 $$;
 
--- A time that readers can write, too; null for others, infinity among them.
-create or replace function switchyard.known_time(at timestamptz) returns timestamptz
-language sql immutable parallel safe as $$
-  select case when at between '0001-01-01 00:00:00+00' and '9999-12-31 23:59:59.999999+00' then at end
-$$;
-
--- A time that readers cannot write is told as the beginning of all: whatever is written next is later. Stable, as `to_char`
--- is: a statement takes it in instead of calling it for each row.
+-- A time as readers write it, to microseconds. One that they cannot write, infinity among them, is told as the beginning of all:
+-- whatever is written next is later. In PL/pgSQL, for taking in a function costs a statement more than finding a document does.
 create or replace function switchyard.time_text(at timestamptz) returns text
-language sql stable parallel safe as $$
-  select to_char(case when at is not null then coalesce(switchyard.known_time(at), 'epoch') end at time zone 'UTC',
-                 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
-$$;
-
--- The same for a column that is never null, as text for a statement: taking in a function costs a statement more than finding
--- a document does.
-create or replace function switchyard.time_sql(column_ text) returns text
-language sql immutable parallel safe as $$
-  select format('to_char(case when %1$s between ''0001-01-01 00:00:00+00'' and ''9999-12-31 23:59:59.999999+00'' then %1$s
-      else ''epoch'' end at time zone ''UTC'', ''YYYY-MM-DD"T"HH24:MI:SS.US"Z"'')', column_)
-$$;
+language plpgsql stable parallel safe as $$
+begin
+  return to_char(case when at between '0001-01-01 00:00:00+00' and '9999-12-31 23:59:59.999999+00' then at
+                      when at is not null then 'epoch' end at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"');
+end $$;
 
 create or replace function switchyard.strings(list jsonb) returns text[]
 language sql immutable strict parallel safe as $$ select array(select jsonb_array_elements_text(list)) $$;
 
-create or replace function switchyard.nested(field text[], value jsonb) returns jsonb
-language plpgsql immutable parallel safe as $$
-begin
-  for depth in reverse cardinality(field) .. 1 loop value := jsonb_build_object(field[depth], value); end loop;
-  return value;
-end $$;
-
+-- Data with a field, and without it where there is no value.
 create or replace function switchyard.put(data jsonb, field text[], value jsonb) returns jsonb
 language plpgsql immutable parallel safe as $$
 begin
+  if value is null then return case when data #> field is null then data else data #- field end; end if;
   if data is null or jsonb_typeof(data) <> 'object' then data := '{}'; end if;
   if cardinality(field) = 1 then return data || jsonb_build_object(field[1], value); end if;
   return data || jsonb_build_object(field[1], switchyard.put(data -> field[1], field[2:], value));

@@ -1,20 +1,5 @@
 -- Writes: what they leave, and the one function that carries them out.
 
--- The double behind a number in either spelling; null for what is none.
-create or replace function switchyard.as_double(value jsonb) returns double precision
-language sql immutable parallel safe as $$
-  select case
-    when jsonb_typeof(value) = 'number' then switchyard.rough((value #>> '{}')::numeric)
-    when switchyard.word(value) = '$num' then (value ->> '$num')::float8
-  end
-$$;
-
-create or replace function switchyard.is_whole(value jsonb) returns boolean
-language sql immutable parallel safe as $$
-  select jsonb_typeof(value) = 'number' and scale((value #>> '{}')::numeric) = 0
-     and (value #>> '{}')::numeric between -9223372036854775808 and 9223372036854775807
-$$;
-
 -- By way of text: the direct cast keeps 15 digits only.
 create or replace function switchyard.from_double(number double precision) returns jsonb
 language sql immutable parallel safe as $$
@@ -26,18 +11,26 @@ language sql immutable parallel safe as $$
   end
 $$;
 
--- The sum of two numbers; where a double has no room for it, infinity.
-create or replace function switchyard.plus(a double precision, b double precision) returns double precision
+-- A sum, in order; where a double has no room for it, infinity.
+create or replace function switchyard.total(numbers double precision[]) returns double precision
 language plpgsql immutable strict parallel safe as $$
+declare
+  sum_   float8 := numbers[1];
+  number float8;
 begin
-  if abs(a) < 8e307 and abs(b) < 8e307 then return a + b; end if;
-  begin
-    return a + b;
-  exception when numeric_value_out_of_range then
-    return case when a > 0 then 'Infinity' else '-Infinity' end;
-  end;
+  foreach number in array numbers[2:] loop
+    if abs(sum_) < 8e307 and abs(number) < 8e307 then
+      sum_ := sum_ + number;
+    else
+      begin
+        sum_ := sum_ + number;
+      exception when numeric_value_out_of_range then
+        sum_ := case when sum_ > 0 then 'Infinity' else '-Infinity' end;
+      end;
+    end if;
+  end loop;
+  return sum_;
 end $$;
-create or replace aggregate switchyard.total(double precision) (sfunc = switchyard.plus, stype = double precision, parallel = safe);
 
 create or replace function switchyard.transformed(old jsonb, transform jsonb, at timestamptz) returns jsonb
 language plpgsql immutable parallel safe as $$
@@ -45,6 +38,9 @@ declare
   operand jsonb := transform -> 'value';
   mine    float8 := switchyard.as_double(old);
   theirs  float8 := switchyard.as_double(operand);
+  are_whole boolean := mine is not null and theirs is not null and old::text ~ '^-?\d+$' and operand::text ~ '^-?\d+$'
+    and least(old::numeric, operand::numeric) >= -9223372036854775808
+    and greatest(old::numeric, operand::numeric) <= 9223372036854775807;
   element jsonb;
   result  jsonb;
 begin
@@ -53,19 +49,18 @@ begin
     return jsonb_build_object('$ts', switchyard.time_text(at));
   when 'increment' then
     if mine is null then return operand; end if;
-    if switchyard.is_whole(old) and switchyard.is_whole(operand) then
-      return to_jsonb(least(greatest((old #>> '{}')::numeric + (operand #>> '{}')::numeric,
-                                     -9223372036854775808), 9223372036854775807));
+    if are_whole then
+      return to_jsonb(least(greatest(old::numeric + operand::numeric, -9223372036854775808), 9223372036854775807));
     end if;
-    return switchyard.from_double(switchyard.plus(mine, theirs));
+    return switchyard.from_double(switchyard.total(array[mine, theirs]));
   when 'maximum', 'minimum' then
     -- NaN wins either way; of equal numbers the stored one stays.
     if mine is null then return operand; end if;
     if mine = 'NaN' then return old; end if;
     if theirs = 'NaN' then return operand; end if;
-    if switchyard.is_whole(old) and switchyard.is_whole(operand) then
-      return case when ((operand #>> '{}')::numeric > (old #>> '{}')::numeric) = (transform ->> 'op' = 'maximum')
-                   and (operand #>> '{}')::numeric <> (old #>> '{}')::numeric then operand else old end;
+    if are_whole then
+      return case when (operand::numeric > old::numeric) = (transform ->> 'op' = 'maximum')
+                   and operand::numeric <> old::numeric then operand else old end;
     end if;
     return case when (theirs > mine) = (transform ->> 'op' = 'maximum') and theirs <> mine then operand else old end;
   when 'arrayUnion' then
@@ -92,25 +87,32 @@ declare
   -- A commit has chosen a time after all that it touches; anybody else's write takes the next that is free.
   chosen  timestamptz := nullif(current_setting('switchyard.commit_time', true), '')::timestamptz;
   earlier timestamptz;
+  written timestamptz;
+  version_ xid8;
 begin
   perform pg_current_xact_id();
+  perform switchyard.begin_writes('{}');
+  select (pg_current_xact_id()::text::bigint + s.lead)::text::xid8 into version_ from switchyard.settings s;
+  if tg_op = 'INSERT' then
+    delete from switchyard.deletions x where x.path = new.path returning x.deleted_at into earlier;
+  else
+    earlier := old.updated_at;
+  end if;
+  written := coalesce(chosen, greatest(clock_timestamp(), switchyard.time_text(earlier)::timestamptz + interval '1 microsecond'));
   if tg_op = 'DELETE' then
     insert into switchyard.deletions (path, place, collection, collection_id, owner, version, deleted_at)
-      values (old.path, old.place, old.collection, old.collection_id, old.owner, switchyard.version(),
-              coalesce(chosen, greatest(clock_timestamp(), switchyard.known_time(old.updated_at) + interval '1 microsecond')))
+      values (old.path, old.place, old.collection, old.collection_id, old.owner, version_, written)
       on conflict (path) do update set owner = excluded.owner, version = excluded.version, deleted_at = excluded.deleted_at;
     return old;
   end if;
   if tg_op = 'INSERT' then
-    delete from switchyard.deletions x where x.path = new.path returning x.deleted_at into earlier;
-    new.updated_at := coalesce(chosen, greatest(clock_timestamp(), switchyard.known_time(earlier) + interval '1 microsecond'));
-    new.created_at := new.updated_at;
+    new.created_at := written;
   else
     if new.path <> old.path then raise exception 'a document keeps its path' using errcode = '22023'; end if;
     new.created_at := old.created_at;
-    new.updated_at := coalesce(chosen, greatest(clock_timestamp(), switchyard.known_time(old.updated_at) + interval '1 microsecond'));
   end if;
-  new.version := switchyard.version();
+  new.updated_at := written;
+  new.version := version_;
   return new;
 end $$;
 drop trigger if exists documents_stamp on switchyard.documents;
@@ -122,7 +124,7 @@ create trigger documents_stamp before insert or update or delete on switchyard.d
 -- anybody else. Answers how many are forgotten.
 drop function if exists switchyard.forget();
 create or replace function switchyard.forget(most int default 200) returns int
-language plpgsql volatile security definer set search_path = '' as $$
+language plpgsql volatile set search_path = '' as $$
 declare
   horizon timestamptz;
   newest  bigint;
@@ -144,19 +146,6 @@ begin
     update switchyard.settings s set forgotten = (newest + 1)::text::xid8 where s.forgotten <= newest::text::xid8;
   end if;
   return total + count_;
-end $$;
-
--- Waits until nobody else commits to these paths, and keeps others waiting until the transaction ends: also for paths without a
--- row, and always in the same order, so nobody waits for each other. Paths share 256 locks, since a server has room for a few
--- thousand in all.
-create or replace function switchyard.lock_paths(paths text[]) returns void
-language plpgsql volatile set search_path = '' as $$
-declare
-  lock_key int;
-begin
-  for lock_key in select distinct hashtextextended(p, 0) & 255 from unnest(paths) p order by 1 loop
-    perform pg_advisory_xact_lock(hashtext('switchyard'), lock_key);
-  end loop;
 end $$;
 
 -- Carries out all writes of a batch, in order, or none. A batch that took effect before is answered as it was then.
@@ -197,14 +186,13 @@ begin
   perform pg_advisory_xact_lock(hashtextextended(me || '/' || batch, 1));
   select b.answer into answer_ from switchyard.batches b where b.id = batch and b.owner = me;
   if found then return answer_; end if;
-  perform switchyard.settle();
+  perform switchyard.begin_writes(array(select w ->> 'path' from jsonb_array_elements(writes) w));
   select * into my from switchyard.standing('write');
 
-  perform switchyard.lock_paths(array(select w ->> 'path' from jsonb_array_elements(writes) w));
-  -- A transaction is known to be under way before it takes its time: see switchyard.is_settled.
+  -- A transaction is known to be under way before it takes its time: see switchyard.answer.
   perform pg_current_xact_id();
   -- One time for all, after that of every document it touches.
-  select greatest(clock_timestamp(), max(switchyard.known_time(t.at)) + interval '1 microsecond') into at from (
+  select greatest(clock_timestamp(), max(switchyard.time_text(t.at)::timestamptz) + interval '1 microsecond') into at from (
     select d.updated_at as at from switchyard.documents d where d.path in (select w ->> 'path' from jsonb_array_elements(writes) w)
     union all
     select g.deleted_at from switchyard.deletions g where g.path in (select w ->> 'path' from jsonb_array_elements(writes) w)) t;
@@ -239,7 +227,7 @@ begin
       raise exception 'the document exists' using errcode = 'PT409', detail = index_;
     elsif entry ->> 'exists' = 'true' and not is_there then
       raise exception 'the document does not exist' using errcode = 'PT404', detail = index_;
-    elsif entry ? 'updateTime' and (not is_there or coalesce(switchyard.known_time(old.updated_at), 'epoch')
+    elsif entry ? 'updateTime' and (not is_there or switchyard.time_text(old.updated_at)::timestamptz
         <> (entry ->> 'updateTime')::timestamptz) then
       raise exception 'the document has changed' using errcode = 'PT412', detail = index_;
     end if;
@@ -268,8 +256,7 @@ begin
       data := case when is_there then old.data else '{}'::jsonb end;
       for step in select jsonb_array_elements(coalesce(entry -> 'mask', '[]')) loop
         field := switchyard.strings(step);
-        value := (entry -> 'data') #> field;
-        data := case when value is null then data #- field else switchyard.put(data, field, value) end;
+        data := switchyard.put(data, field, (entry -> 'data') #> field);
       end loop;
     else raise exception 'unknown write' using errcode = '22023', detail = index_;
     end case;
@@ -307,9 +294,12 @@ begin
   end loop;
   perform set_config('switchyard.commit_time', '', true);
   if not trusted and my.domain && array['contacts', 'contactRequests'] then
-    select min(t.n) - 1 into index_ from jsonb_array_elements(writes) with ordinality as t (w, n)
-      where t.w ->> 'op' in ('set', 'patch') and substring(t.w ->> 'path' from '([^/]+)/[^/]+$') = any (my.domain)
-        and switchyard.is_one_sided(t.w ->> 'path', me);
+    -- Nobody asks, or changes their place on the list of, somebody who is not on theirs.
+    select min(t.n) - 1 into index_
+      from jsonb_array_elements(writes) with ordinality t (w, n), string_to_array(t.w ->> 'path', '/') path_
+      where t.w ->> 'op' in ('set', 'patch') and path_[1] = 'users' and path_[2] <> me and cardinality(path_) = 4
+        and path_[3] in ('contacts', 'contactRequests') and path_[3] = any (my.domain)
+        and not exists (select from switchyard.documents d where d.path = 'users/' || me || '/contacts/' || path_[2]);
     if index_ is not null then raise exception 'not allowed' using errcode = '42501', detail = index_; end if;
   end if;
 
@@ -342,7 +332,6 @@ declare
   paths   text[];
   count_  int;
 begin
-  perform switchyard.settle();
   if not by_path then
     -- Whether the caller may delete a document of that path whatever is there, or must not: null where that depends on its owner.
     -- An answer by the path tells nobody what there is.
@@ -369,7 +358,7 @@ begin
       into paths using most;
     if paths is null then return 0; end if;
     -- As commits lock them. Others may have been faster until now.
-    perform switchyard.lock_paths(paths);
+    perform switchyard.begin_writes(paths);
     execute format('with gone as (delete from switchyard.documents d where d.path = any ($1) and %s returning d.path)
       select count(*) from gone', mine)
       into count_ using paths;

@@ -81,6 +81,20 @@ struct DocumentCommitTests {
         }
     }
 
+    @Test func `A field below an array or a text is not there to be deleted`() async throws {
+        try await withDatabase { server in
+            let before: DocumentData = ["list": [1, ["b": 2]], "text": "x", "map": ["a": 1, "b": 2]]
+            let writes: [DocumentWrite] = [
+                try .set("t/a", WriteFields(before)),
+                try .update("t/a", ["list.b": .delete, "text.b": .delete, "map.b": .delete, "none.b": .delete]),
+            ]
+            let result = try await commit(writes, on: server)
+            var expected: DocumentData? = nil
+            for write in writes { expected = write.applied(to: expected, serverTime: result.commitTime).data }
+            #expect(try await document("t/a", on: server) == expected)
+        }
+    }
+
     @Test func `A sum keeps every digit of a double`() async throws {
         try await withDatabase { server in
             let start = 0.1

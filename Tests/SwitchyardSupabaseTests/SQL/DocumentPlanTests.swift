@@ -101,7 +101,7 @@ struct DocumentPlanTests {
             var script = "select set_config('request.jwt.claims', '\(claims)', false) is null;\n"
             script += claims.isEmpty ? "" : "set role authenticated;\n"
             script +=
-                "select switchyard.query_sql(q) || chr(31) from jsonb_array_elements(:'queries') q;"
+                "select switchyard.query_sql(q, true) || chr(31) from jsonb_array_elements(:'queries') q;"
             let texts = try await server.query(
                 script, ["queries": JSON.array(cases.map(\.query.postgres)).text()]
             ).split(separator: "\n").dropFirst().joined(separator: "\n").split(separator: "\u{1F}")

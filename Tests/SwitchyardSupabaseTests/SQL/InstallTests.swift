@@ -88,8 +88,8 @@ struct InstallTests {
         alter table switchyard.settings drop column home, drop column lead;
         drop index switchyard.batches_age, switchyard.deletions_age;
         drop policy documents_read on switchyard.documents;
-        drop function switchyard.home, switchyard.settle, switchyard.version, switchyard.begin_epoch, switchyard.is_at_home,
-          switchyard.allowed, switchyard.standing, switchyard.holder, switchyard.forget, switchyard.read_time;
+        drop function switchyard.home, switchyard.begin_epoch, switchyard.begin_writes, switchyard.allowed, switchyard.standing,
+          switchyard.holder, switchyard.forget;
         alter table switchyard.rules drop constraint rules_read_check, drop constraint rules_write_check,
           add constraint rules_read_check check (read in ('none', 'owner', 'authenticated', 'public')),
           add constraint rules_write_check check (write in ('none', 'owner', 'authenticated', 'public'));

@@ -192,7 +192,7 @@ struct RestoredDatabaseTests {
         }
         let look = try await Look(server.port, since: nil)
         #expect(look.paths.count == 5)
-        #expect(try await server.query("select switchyard.is_at_home()") == "t")
+        #expect(try await server.query("select s.home = switchyard.home() from switchyard.settings s") == "t")
         #expect(try await !Look(server.port, since: look.token).isWhole)
     }
 }

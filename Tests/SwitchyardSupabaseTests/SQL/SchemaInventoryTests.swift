@@ -124,6 +124,12 @@ struct SchemaInventoryTests {
         #expect(!DocumentSchema.explanation(of: [.messages]).contains("switchyard_get"))
     }
 
+    @Test func `Whoever guards a database reads fewer than sixty functions of documents, messages and domain`() {
+        let functions = SchemaInventory.all.objects.filter { $0.callers != nil && $0.part != nil && $0.part != .rows }
+        #expect(functions.count < 60)
+        #expect(functions.count(where: \.isDefiner) < 25)
+    }
+
     @Test func `The page for the database's owner has the numbers as they are`() throws {
         let folder = Article.root.appendingPathComponent("Plugins/SwitchyardSupabase/Documentation.docc")
         let page = try String(contentsOf: folder.appendingPathComponent("DatabaseOwner.md"), encoding: .utf8)

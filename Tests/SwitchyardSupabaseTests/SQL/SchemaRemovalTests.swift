@@ -153,8 +153,7 @@ struct SchemaRemovalTests {
         drop trigger settings_rights on switchyard.settings;
         drop policy documents_domain on switchyard.documents;
         drop policy documents_read on switchyard.documents;
-        drop function switchyard.set_rights, switchyard.rights, switchyard.access, switchyard.is_listed,
-          switchyard.reading_indexes, switchyard.realtime_policies;
+        drop function switchyard.set_rights, switchyard.rights, switchyard.access;
         alter table switchyard.settings drop column parts, drop column anon;
         create policy documents_read on switchyard.documents for select
           using (switchyard.domain_reads(path, data, owner, (select switchyard.caller())));
@@ -166,7 +165,14 @@ struct SchemaRemovalTests {
         create function switchyard.channel_policies() returns table (name text) language sql as 'values (text ''x'')';
         create function switchyard.access_indexes() returns table (name text, place text) language sql as 'values (text ''x'', text ''y'')';
         create function switchyard.query_sql(query jsonb, access text) returns text language sql as 'select access';
+        create function switchyard.query_sql(query jsonb) returns text language sql as 'select text ''x''';
         create function switchyard.clauses(query jsonb) returns text language sql as 'select text ''x''';
+        create function switchyard.answer(documents jsonb, newest timestamptz) returns jsonb language sql as 'select documents';
+        create function switchyard.plus(a double precision, b double precision) returns double precision language sql as 'select a + b';
+        create aggregate switchyard.total(double precision) (sfunc = switchyard.plus, stype = double precision);
+        create function switchyard.recall(batch text) returns jsonb language sql security definer as 'select null::jsonb';
+        create function switchyard.people_seen() returns text[] language sql security definer as 'select array[]::text[]';
+        create function switchyard.realtime_policies() returns table (name text) language sql as 'values (text ''x'')';
         create function switchyard.document_json(d switchyard.documents, fields jsonb) returns jsonb language sql as 'select fields';
         """
 
@@ -205,7 +211,13 @@ struct SchemaRemovalTests {
             #expect(try await server.query("select missing from switchyard.missing(true)") == "")
             #expect(
                 try await server.query("select schema, anon from switchyard.settings") == "\(DocumentSchema.version)|t")
-            #expect(try await server.query("select to_regproc('switchyard.is_contact') is null") == "t")
+            let functions = SchemaInventory.all.objects.filter { $0.callers != nil }.map(\.name).sorted()
+            let found = try await server.query(
+                """
+                select n.nspname || '.' || p.proname from pg_proc p join pg_namespace n on n.oid = p.pronamespace
+                where n.nspname = 'switchyard' or p.proname like 'switchyard\\_%'
+                """)
+            #expect(found.split(separator: "\n").map(String.init).sorted() == functions, "nothing earlier is left")
             try await server.query(DocumentSchema.removal())
             #expect(try await server.query(Self.catalog) == before)
         }

@@ -82,19 +82,19 @@ struct VisibleDocumentTests {
                     select pg_temp.rows_of(format('select coalesce(string_agg(d.path, '' '' order by d.path), '''') from (%s) d', $SQL))
                     """
                 let seen = try await caller.text(
-                    agree.replacing("$SQL", with: "switchyard.query_sql($1::jsonb)"), query)
+                    agree.replacing("$SQL", with: "switchyard.query_sql($1::jsonb, true)"), query)
                 let rule =
-                    "'select * from switchyard.documents d where ' || switchyard.source_sql($1::jsonb) || ' and ' || switchyard.allowed('read')"
+                    "'select * from switchyard.documents d where ' || (switchyard.clauses($1::jsonb, false)).source || ' and ' || switchyard.allowed('read')"
                 let allowed = try await caller.text(agree.replacing("$SQL", with: rule), query)
                 #expect(seen == allowed, "\(source) \(place) by \(user ?? "nobody"), domain: \(domain)")
                 // What a listener is told of, also of what is gone.
                 for (table, isGone) in [("documents", "false"), ("deletions", "true")] {
                     let told = """
-                        'select * from switchyard.\(table) d where ' || switchyard.source_sql($1::jsonb) || ' and '
-                          || switchyard.visible_condition($1::jsonb, \(isGone))
+                        'select * from switchyard.\(table) d where ' || (switchyard.clauses($1::jsonb, false)).source || ' and '
+                          || (switchyard.shown($1::jsonb, \(isGone))).condition
                         """
                     let ruled = """
-                        'select * from switchyard.\(table) d where ' || switchyard.source_sql($1::jsonb) || ' and '
+                        'select * from switchyard.\(table) d where ' || (switchyard.clauses($1::jsonb, false)).source || ' and '
                           || switchyard.allowed('read', \(isGone))
                         """
                     #expect(
@@ -146,7 +146,7 @@ struct VisibleDocumentTests {
                 """
                 select set_config('request.jwt.claims', '{"sub": "u1", "role": "authenticated"}', false) is null;
                 set enable_seqscan = off;
-                select 'explain (verbose, format json) ' || switchyard.query_sql(:'query'::jsonb) \\gexec
+                select 'explain (verbose, format json) ' || switchyard.query_sql(:'query'::jsonb, true) \\gexec
                 """, ["query": query])
             let text = answer.split(separator: "\n", maxSplits: 1).last.map(String.init) ?? ""
             let plan = try JSON(parsing: text)[0]?["Plan"] ?? [:]
