@@ -6,7 +6,7 @@ struct FirebaseCommand {
         guard words.first == "rules" else {
             throw UsageError(
                 words.first.map { "there is no “firebase \($0)”; there is “firebase rules”" }
-                    ?? "what about Firebase? There is “firebase rules”")
+                    ?? "missing subcommand: “firebase rules”")
         }
         guard words.count == 1 else { throw UsageError("“firebase rules” takes no options") }
     }

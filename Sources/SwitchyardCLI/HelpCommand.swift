@@ -18,7 +18,7 @@ struct HelpCommand {
     }
 
     static let text = """
-        switchyard: one set of backend clients, with a choice of who stands behind them
+        switchyard: command-line tool of the Switchyard package
 
         switchyard demo
             Plays the day of a check-in app on the mock provider and prints what happens.
@@ -68,8 +68,8 @@ struct HelpCommand {
                             takes the tokens of the local Firebase at this address; of another vendor's emulator,
                             name the project. Accounts need --claims role=authenticated there
             --confirm       new addresses are to be confirmed; the mail is at /_supabase/sent
-            --schemas …     what the data service shows, such as public,shop
-            --providers …   who may vouch for people, such as github,google
+            --schemas …     schemas exposed by the REST API, such as public,shop
+            --providers …   identity providers to enable, such as github,google
             --phone-codes NUMBER=CODE
                             numbers that always get the same code
 

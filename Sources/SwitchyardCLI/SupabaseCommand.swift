@@ -16,7 +16,7 @@ struct SupabaseCommand {
         case "uninstall": work = .uninstall(try SupabaseRemoval(rest))
         case let word?:
             throw UsageError("there is no “supabase \(word)”; there are “supabase install” and “supabase uninstall”")
-        case nil: throw UsageError("what about Supabase? There is “supabase install”, and “supabase uninstall”")
+        case nil: throw UsageError("missing subcommand: “supabase install” or “supabase uninstall”")
         }
     }
 

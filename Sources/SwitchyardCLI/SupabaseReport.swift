@@ -21,10 +21,10 @@ struct MissingPart {
             "- \(part.name)\n  To be run by \(part.role):\n\n  \(part.statement)\n"
         }
         return """
-            switchyard supabase: what is there is not everything that belongs to it, and “\(role)” could not add the rest.
+            switchyard supabase: The installation is incomplete: the role “\(role)” may not create the following.
 
             \(list.joined(separator: "\n"))
-            Run the installation again when that is done; it says what is missing still.
+            Run the installation again when that is done; it lists what is still missing.
             """
     }
 }

@@ -145,7 +145,7 @@ public final class LocalSupabase: Sendable {
                 "Local Supabase at \(server.url)",
                 "It is reachable from this machine only (\(server.addresses.map { "\($0)" }.joined(separator: ", "))).",
                 files,
-            ] + (ground.options.firebase.map { ["Tokens of the Firebase project “\($0.name)” are taken."] } ?? [])
+            ] + (ground.options.firebase.map { ["Accepts ID tokens of the Firebase project “\($0.name)”."] } ?? [])
             + variables).joined(separator: "\n")
     }
 
@@ -153,7 +153,7 @@ public final class LocalSupabase: Sendable {
         if ground.options.allowsEverything { return "Access to files is open: everybody may do everything." }
         let buckets = ground.options.buckets.map { "“\($0)”" }.joined(separator: ", ")
         return buckets.isEmpty
-            ? "Files are for the project's policies to open; a bucket without one is closed to everybody."
+            ? "Files: a bucket without policies is inaccessible."
             : "Files in \(buckets) belong to whoever uploads them; other buckets need policies of the project's own."
     }
 

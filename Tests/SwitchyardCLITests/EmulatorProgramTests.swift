@@ -140,7 +140,7 @@ import Testing
         let variables = try await program.variables(with: "SUPABASE_URL")
         let url = try #require(variables["SUPABASE_URL"])
         let key = try #require(variables["SUPABASE_ANON_KEY"])
-        try await program.says("Tokens of the Firebase project “demo-switchyard” are taken.")
+        try await program.says("Accepts ID tokens of the Firebase project “demo-switchyard”.")
         try await program.says("Access to files is open")
         try await withTransport { transport throws in
             #expect(try await documents(url, key, of: firebase, by: transport).json["documents"] == [])

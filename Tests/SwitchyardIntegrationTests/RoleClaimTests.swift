@@ -44,7 +44,7 @@ struct RoleClaimTests {
         let refused = try await backend.acting(as: early).storage
         let refusal = await #expect(throws: StorageError.self) { try await refused.document(path) }
         #expect(early.role == nil && refusal?.code == .unauthenticated && refusal?.isRetryable == false)
-        #expect(refusal?.message.contains("has no claim “role”") == true)
+        #expect(refusal?.message.contains("lacks the claim “role”") == true)
 
         try await admin.setClaims(["role": "authenticated"], of: ann.id)
         let caller = try await verifier.verify(try await backend.auth.accessToken(refreshing: true).value)

@@ -87,7 +87,7 @@ public struct LifeSignalStory: Sendable {
         for try await (user, responders, unread) in combineLatest(user, responders, unread) {
             guard let user else { continue }
             let names = responders.map(\.name).joined(separator: ", ")
-            tell("\(user.displayName ?? "?"): watched over by \(names); \(unread) unread")
+            tell("\(user.displayName ?? "?"): responders: \(names); \(unread) unread notifications")
             break
         }
     }

@@ -13,7 +13,7 @@ actor SessionWatcher {
                 case .unknown, .locked: continue
                 case .signedOut(let signOut):
                     guard wasSignedIn else { continue }
-                    tell("session: over (\(signOut.reason.rawValue))")
+                    tell("session: signed out (\(signOut.reason.rawValue))")
                     return
                 case .expired: tell("session: please sign in again")
                 case .signedIn:

@@ -340,7 +340,7 @@ public final class SupabaseAuthAdapter: AuthClient {
         guard let deletion else {
             throw .unsupported(
                 "deleting accounts", by: provider,
-                instead: "Supply a function of the project's own that does it, with the adapter's deletion.")
+                instead: "Pass a function that does it as `accountDeletion` of the module.")
         }
         let session = try await engine.present()
         try await uninterrupted { [engine] () async throws(AuthError) in

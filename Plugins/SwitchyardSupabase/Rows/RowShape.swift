@@ -175,26 +175,6 @@ extension JSON {
     }
 }
 
-extension DocumentValue {
-    /// What it is, for an error message, without its contents.
-    fileprivate var kindName: String {
-        switch self {
-        case .null: "null"
-        case .bool: "a Boolean"
-        case .integer: "a whole number"
-        case .double: "a double"
-        case .timestamp: "a time"
-        case .string: "a string"
-        case .bytes: "bytes"
-        case .reference: "a reference"
-        case .geoPoint: "a point"
-        case .array: "an array"
-        case .vector: "a vector"
-        case .map: "a map"
-        }
-    }
-}
-
 /// How the service takes a column's name.
 enum ColumnName {
     static func text(_ column: String) -> String {

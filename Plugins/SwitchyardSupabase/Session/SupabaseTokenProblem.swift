@@ -50,8 +50,8 @@ public enum SupabaseTokenProblem: Error, Sendable, Hashable {
         return switch self {
         case .noWebToken: "The token \(name)is not a JSON web token, the only kind the project accepts."
         case .missingClaim("role"):
-            "The token \(name)has no claim “role”. Let its issuer say “authenticated” there, then refresh."
-        case .missingClaim(let claim): "The token \(name)has no claim “\(claim)”."
+            "The token \(name)lacks the claim “role”. Have its issuer set it to “authenticated”, then refresh the token."
+        case .missingClaim(let claim): "The token \(name)lacks the claim “\(claim)”."
         case .unknownIssuer:
             "The project does not accept the token \(name)since it does not know its issuer. "
                 + "Add the issuer in the dashboard: Authentication, Third-party auth. Start a local Supabase with "

@@ -141,9 +141,21 @@ struct SupabaseDriver: SyncDriver {
         guard tables.usesDocuments || !WriteBatch(writes).isMixed else { throw .separateRows }
         for write in writes {
             let write = tables.canonical(write)
-            guard let place = try tables.place(of: write.path.collection) else { continue }
+            guard let place = try tables.place(of: write.path.collection) else {
+                try checkLength(of: write.path)
+                continue
+            }
             try rows.check(write, in: place, isNamed: !tables.isProvisional(write.path))
         }
+    }
+
+    /// Longer ones would not fit into the database's indexes.
+    private func checkLength(of path: StoragePath) throws(StorageError) {
+        let (length, limit) = (path.rawValue.utf8.count, 900)
+        guard length > limit else { return }
+        throw StorageError(
+            .invalidArgument, "The path “\(path.rawValue.prefix(40))…” has \(length) bytes; Supabase allows \(limit).",
+            isRefusal: true)
     }
 
     func isProvisional(_ document: StoragePath) -> Bool { tables.isProvisional(document) }

@@ -16,7 +16,7 @@ public struct ErrorCode: RawRepresentable, Sendable, Hashable, CustomStringConve
     public static let unauthorized = ErrorCode(rawValue: "unauthorized")
     /// Nobody is signed in, the session is no longer accepted, or the project does not accept the app's key.
     public static let unauthenticated = ErrorCode(rawValue: "unauthenticated")
-    /// Another sign-in or sign-out overtook the call. It does not continue on behalf of the other user; a recorded upload of
+    /// The session changed while the call was running. It does not continue on behalf of the other user; a recorded upload of
     /// a file can be resumed by the user who began it.
     public static let sessionChanged = ErrorCode(rawValue: "sessionChanged")
     /// A quota or a limit is used up.

@@ -53,7 +53,7 @@ extension ConformanceRequirement where Features == AdminFeatures {
         isDeclared: { $0.capabilities.links.contains(.signIn) })
     static let anyLinks = Self("links") { !$0.capabilities.links.isEmpty }
     static let imports = Self("imports") { !$0.capabilities.passwordHashes.isEmpty }
-    static let limitedImports = Self("kinds of hashes that are not taken") {
+    static let limitedImports = Self("an unsupported hash") {
         !$0.capabilities.passwordHashes.isEmpty
             && $0.capabilities.passwordHashes.count < PasswordHash.Kind.allCases.count
     }
@@ -61,5 +61,5 @@ extension ConformanceRequirement where Features == AdminFeatures {
     static let pbkdf2 = Self("hashes of PBKDF2") { $0.capabilities.passwordHashes.contains(.pbkdf2SHA256) }
     static let anonymous = Self("anonymous accounts") { $0.auth.anonymous }
     static let readTokens = Self("tokens that can be read") { $0.readsTokens }
-    static let wrongKeys = Self("keys that are not the project's") { $0.hasWrongKeys }
+    static let wrongKeys = Self("a foreign key") { $0.hasWrongKeys }
 }

@@ -69,6 +69,20 @@ struct SharedCommitTests {
         }
     }
 
+    @Test func `A path that is too long for the database is refused before it is queued`() async throws {
+        try await withClient { client, _, _ in
+            let longest = StoragePath(unchecked: "a/" + String(repeating: "n", count: 898))
+            try await client.setDocument(longest, ["n": 1]).acknowledged()
+            let refusal = await #expect(throws: StorageError.self) {
+                try await client.setDocument(StoragePath(unchecked: longest.rawValue + "n"), ["n": 1])
+            }
+            #expect(refusal?.code == .invalidArgument)
+            #expect(refusal?.message.contains("has 901 bytes; Supabase allows 900") == true)
+            let pending = try await client.pendingWrites().first { _ in true }
+            #expect(pending?.isEmpty == true)
+        }
+    }
+
     @Test func `A refused batch among others is refused by itself, with its reason, and the others keep their order`()
         async throws
     {

@@ -107,13 +107,13 @@ import Testing
         (
             #"{"default": "globex"}"#,
             [
-                "“default”", "found “globex”, a name that no registered module has", "one of acme",
+                "“default”", "found the unknown provider “globex”", "one of acme",
                 "Add the module of “globex” to those that the factory is given.",
             ]
         ),
         (
             #"{"default": "acme", "clients": {"storage": "globex"}}"#,
-            ["“clients.storage”", "a name that no registered module has", "Add the module of “globex”"]
+            ["“clients.storage”", "the unknown provider “globex”", "Add the module of “globex”"]
         ),
         (
             #"{"default": "acme", "providers": {"acme": {"project": "p", "apiKey": "${EMPTY}", "retries": 1}}}"#,

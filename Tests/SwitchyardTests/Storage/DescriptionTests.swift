@@ -46,7 +46,7 @@ import Testing
         #expect("\(receipt)".contains("committed at 20"))
         try await backend.storage.disableNetwork()
         let waiting = try await backend.storage.setDocument("todos/2", ["title": "secret", "done": false])
-        #expect("\(waiting)" == "Writing “todos/2”: kept until the server answers; see acknowledged()")
+        #expect("\(waiting)" == "Writing “todos/2”: queued; acknowledged() waits for the server")
         let query = Query(in: "todos").where("title", .equal, "secret").ordered(by: "done").limited(to: 5)
         #expect("\(query)" == "todos where title == …, by done, first 5")
         let found = try await backend.storage.documents(query)

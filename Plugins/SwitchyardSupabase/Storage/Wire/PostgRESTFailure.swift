@@ -53,6 +53,7 @@ struct PostgRESTFailure: Error, Hashable, Sendable {
 
     /// The message, without the value that the database quotes if it does not fit a column's type.
     var words: String {
+        if code == "22P05" { return "A text contains U+0000, which PostgreSQL cannot store." }
         guard let code, ["22P02", "22003", "22007", "22008"].contains(code) else { return message }
         return message.split(separator: "\"", omittingEmptySubsequences: false).enumerated().map { index, part in
             index.isMultiple(of: 2) ? part : "…"

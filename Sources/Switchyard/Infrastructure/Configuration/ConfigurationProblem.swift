@@ -62,7 +62,7 @@ struct ConfigurationProblem: Error {
     ) -> ConfigurationProblem {
         let (names, shown) = (known.map(\.rawValue), Secret.shown(provider.rawValue))
         return ConfigurationProblem(
-            path: path, found: "\(shown), a name that no registered module has",
+            path: path, found: "the unknown provider \(shown)",
             expected: names.isEmpty
                 ? "a provider, but the factory was given none" : "one of \(names.joined(separator: ", "))",
             suggestion: nearest(to: provider.rawValue, in: names),

@@ -3,7 +3,7 @@ struct CodingFailure: Error {
     let reason: String
 
     static func found(_ value: DocumentValue, expected: String) -> CodingFailure {
-        CodingFailure(reason: "it must be \(expected) and is \(value.kind)")
+        CodingFailure(reason: "expected \(expected), found \(value.kindName)")
     }
 
     static func storageError(

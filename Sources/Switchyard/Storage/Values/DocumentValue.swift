@@ -167,4 +167,13 @@ extension DocumentValue: CustomStringConvertible, CustomDebugStringConvertible {
         case .map: "map"
         }
     }
+
+    /// What it is, for an error message, without its contents.
+    package var kindName: String {
+        switch self {
+        case .null, .bytes: kind
+        case .integer, .array: "an \(kind)"
+        default: "a \(kind)"
+        }
+    }
 }

@@ -132,7 +132,7 @@ extension WriteReceipt: CustomStringConvertible, CustomDebugStringConvertible {
     /// the server.
     public var description: String {
         let subject = subject ?? "write \(batchID)"
-        return present.map { "\(subject): \($0)" } ?? "\(subject): kept until the server answers; see acknowledged()"
+        return present.map { "\(subject): \($0)" } ?? "\(subject): queued; acknowledged() waits for the server"
     }
     public var debugDescription: String { "WriteReceipt(\(description))" }
 }
