@@ -151,8 +151,10 @@ public struct FirebaseModule: InfrastructureModule {
         try FirebaseFileStorageAdapter(surroundings(context))
     }
 
-    public func makeCallerDesk(_ context: ModuleContext) async throws(InfrastructureError) -> any CallerDesk {
-        FirebaseCallerDesk(try surroundings(context))
+    public func makeServerClientFactory(_ context: ModuleContext) async throws(InfrastructureError)
+        -> any ServerClientFactory
+    {
+        FirebaseServerClientFactory(try surroundings(context))
     }
 
     public func wipeLocalData(of userID: AuthUser.ID?, _ context: ModuleContext) async throws(InfrastructureError) {
@@ -168,14 +170,14 @@ public struct FirebaseModule: InfrastructureModule {
     }
 
     /// The surroundings of a new client. Each client has its own transport, which is shut down with it.
-    func surroundings(_ context: ModuleContext) throws(InfrastructureError) -> FirebaseSurroundings {
+    func surroundings(_ context: ModuleContext) throws(InfrastructureError) -> FirebaseContext {
         try validate()
         let (configuration, source) = try self.configuration.resolved(environment: environment)
         let transport = NamedTransport(makeTransport(context.callLimits), program: context.program)
         let credential = source.map {
             ProjectTokens($0, transport: transport, clock: context.clock, now: context.now)
         }
-        return FirebaseSurroundings(
+        return FirebaseContext(
             configuration: configuration,
             endpoints: try FirebaseEndpoints(configuration, environment: environment),
             transport: transport,

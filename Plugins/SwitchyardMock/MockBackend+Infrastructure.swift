@@ -12,7 +12,7 @@ extension MockBackend {
     ///   - surroundings: The clock, an observer and layers.
     public func infrastructure(
         signedInAs userID: AuthUser.ID? = nil, network: MockNetwork = MockNetwork(),
-        in surroundings: InfrastructureSurroundings = InfrastructureSurroundings()
+        in surroundings: InfrastructureOptions = InfrastructureOptions()
     ) async throws(InfrastructureError) -> Infrastructure {
         let infrastructure = try await Infrastructure(.mock(self, network: network), in: surroundings)
         guard let userID else { return infrastructure }

@@ -19,7 +19,7 @@ public final class MockBackend: Sendable {
     /// The server that sends messages.
     public let messages: MockMessages
     let folder: MockFolder?
-    private let keeper: MockKeeper?
+    private let keeper: MockArchive?
 
     /// Creates a project in memory.
     ///
@@ -57,7 +57,7 @@ public final class MockBackend: Sendable {
         messages = MockMessages(now: now)
         let place = try MockFolder(folder)
         self.folder = place
-        let keeper = MockKeeper(place, database, accounts, files, messages, report)
+        let keeper = MockArchive(place, database, accounts, files, messages, report)
         self.keeper = keeper
         do throws(MockFile.Failure) {
             try keeper.load()

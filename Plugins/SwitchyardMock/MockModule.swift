@@ -117,12 +117,14 @@ public struct MockModule: InfrastructureModule {
             tenant: tenant, auth: context.auth)
     }
 
-    public func makeCallerDesk(_ context: ModuleContext) async throws(InfrastructureError) -> any CallerDesk {
+    public func makeServerClientFactory(_ context: ModuleContext) async throws(InfrastructureError)
+        -> any ServerClientFactory
+    {
         let (parts, tenant) = try enter(context)
-        return MockCallerDesk(parts.backend, network: parts.network, tenant: tenant)
+        return MockServerClientFactory(parts.backend, network: parts.network, tenant: tenant)
     }
 
-    private func enter(_ context: ModuleContext) throws(InfrastructureError) -> (Parts, MockTenant?) {
+    private func enter(_ context: ModuleContext) throws(InfrastructureError) -> (Parts, MockBackendLease?) {
         let entered = try shared.enter { () throws(InfrastructureError) in
             try validate()
             let folder = configuration.folder ?? (configuration.usesStateFolder ? context.stateFolder : nil)
@@ -156,7 +158,7 @@ public struct MockModule: InfrastructureModule {
         let network: MockNetwork
         let sessions: MockSessionStore
         let uploads: MockUploadStore
-        let tenancy: MockTenancy
+        let tenancy: MockBackendUsage
 
         /// - Parameter closesBackend: Whether the backend belongs to this module alone.
         init(
@@ -168,7 +170,7 @@ public struct MockModule: InfrastructureModule {
             self.sessions = sessions
             self.uploads = uploads
             let close: @Sendable () -> Void = { backend.close() }
-            tenancy = MockTenancy(whenEmpty: closesBackend ? close : nil)
+            tenancy = MockBackendUsage(whenEmpty: closesBackend ? close : nil)
         }
     }
 
@@ -180,8 +182,8 @@ public struct MockModule: InfrastructureModule {
 
         func enter(
             _ make: () throws(InfrastructureError) -> Parts
-        ) throws(InfrastructureError) -> (Parts, MockTenant?) {
-            try known.withLock { (known) throws(InfrastructureError) -> (Parts, MockTenant?) in
+        ) throws(InfrastructureError) -> (Parts, MockBackendLease?) {
+            try known.withLock { (known) throws(InfrastructureError) -> (Parts, MockBackendLease?) in
                 if let known, let tenant = known.tenancy.enter() { return (known, tenant) }
                 let parts = try make()
                 known = parts

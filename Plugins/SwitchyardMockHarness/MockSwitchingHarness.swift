@@ -35,7 +35,7 @@ package struct SecondMockModule: InfrastructureModule {
         Renamed(base: try await inner.makeStorageClient(context))
     }
 
-    private struct Renamed: StorageLayer {
+    private struct Renamed: StorageClientWrapper {
         let base: any StorageClient
         var provider: InfrastructureProvider { .secondMock }
     }

@@ -159,8 +159,10 @@ public struct SupabaseModule: InfrastructureModule {
         try SupabaseMessagingAdapter(surroundings(context))
     }
 
-    public func makeCallerDesk(_ context: ModuleContext) async throws(InfrastructureError) -> any CallerDesk {
-        try SupabaseCallerDesk(surroundings(context))
+    public func makeServerClientFactory(_ context: ModuleContext) async throws(InfrastructureError)
+        -> any ServerClientFactory
+    {
+        try SupabaseServerClientFactory(surroundings(context))
     }
 
     public func wipeLocalData(of userID: AuthUser.ID?, _ context: ModuleContext) async throws(InfrastructureError) {
@@ -171,7 +173,7 @@ public struct SupabaseModule: InfrastructureModule {
 
     /// The surroundings of a new client. Each client has its own transport, which is shut down with it, and shares tokens and the
     /// realtime socket with the others.
-    func surroundings(_ context: ModuleContext) throws(InfrastructureError) -> SupabaseSurroundings {
+    func surroundings(_ context: ModuleContext) throws(InfrastructureError) -> SupabaseContext {
         try validate()
         let project = try SupabaseProject(configuration)
         let session = sessions.session(of: context.auth) {
@@ -185,7 +187,7 @@ public struct SupabaseModule: InfrastructureModule {
                 return (socket, transport)
             }
         }
-        return SupabaseSurroundings(
+        return SupabaseContext(
             configuration: configuration, project: project,
             transport: NamedTransport(makeTransport(context.callLimits), program: context.program), session: session,
             context: context)

@@ -21,7 +21,7 @@ public final class LocalFirebase: Sendable {
     package let server: LoopbackServer
     package let auth: LocalAuth
     package let firestore: LocalFirestore
-    package let files: LocalStorage
+    package let files: LocalFirebaseFileStorage
     package let messaging: LocalMessaging
     private let services: [any LocalFirebaseService]
     private let folder: LocalFolder?
@@ -39,7 +39,7 @@ public final class LocalFirebase: Sendable {
         let auth = try LocalAuth(options, folder: folder)
         let rules = LocalRules(isOpen: options.allowsEverything, hasDomain: options.hasDomainRules)
         let firestore = try LocalFirestore(options, folder: folder, identities: auth, rules: rules)
-        let files = try LocalStorage(
+        let files = try LocalFirebaseFileStorage(
             rules: rules, identities: auth, project: options.project,
             folder: folder?.url.appendingPathComponent("files", isDirectory: true), now: options.now)
         let messaging = try LocalMessaging(options, folder: folder, seal: auth.seal)

@@ -21,29 +21,29 @@ public final class LocalSupabase: Sendable {
     /// The PostgreSQL that was started for it; `nil` if an existing one is used.
     package let postgres: LocalPostgres?
     package let database: SupabaseDatabase
-    let ground: LocalSupabaseGround
+    let ground: LocalSupabaseContext
     let realtime: LocalRealtime
     private let services: [any LocalSupabaseService]
-    private let place: LocalSupabasePlace
+    private let place: LocalSupabaseFolder
 
     /// Starts the database and listens.
     ///
     /// - Throws: If there is no PostgreSQL, the port is taken, or the folder cannot be used.
     public init(_ options: LocalSupabaseOptions = LocalSupabaseOptions()) async throws(LocalSupabaseError) {
-        for bucket in options.buckets where !StorageName.isBucket(bucket) || bucket.includes("$") {
+        for bucket in options.buckets where !FileObjectName.isBucket(bucket) || bucket.includes("$") {
             throw LocalSupabaseError("“\(bucket)” is not a name for a bucket. Use letters, digits, “-” and “_”.")
         }
         if let wrong = options.origins.first(where: { !ServerVisitors.isOrigin($0) }) {
             throw LocalSupabaseError(
                 "“\(wrong)” is not the origin of a web page. Write it as browsers do, such as https://app.example.com.")
         }
-        place = try LocalSupabasePlace(options.folder)
+        place = try LocalSupabaseFolder(options.folder)
         let now = options.now
         let access = SupabaseAccess(
             secret: try place.secret(), keysSince: try place.keysSince(now().seconds), firebase: options.firebase
         ) { now().seconds }
         (postgres, database) = try await LocalSupabase.openDatabase(options, in: place)
-        ground = LocalSupabaseGround(options, database, access, files: place.files)
+        ground = LocalSupabaseContext(options, database, access, files: place.files)
         realtime = LocalRealtime(ground)
         services = LocalSupabase.services(on: ground, realtime)
         do {
@@ -82,9 +82,12 @@ public final class LocalSupabase: Sendable {
 
     /// Its services. Each has its own tables in the database.
     private static func services(
-        on ground: LocalSupabaseGround, _ realtime: LocalRealtime
+        on ground: LocalSupabaseContext, _ realtime: LocalRealtime
     ) -> [any LocalSupabaseService] {
-        [LocalSupabaseAuth(ground), LocalREST(ground), SupabaseStorage(ground), LocalFunctions(ground), realtime]
+        [
+            LocalSupabaseAuth(ground), LocalREST(ground), LocalSupabaseFileStorage(ground), LocalFunctions(ground),
+            realtime,
+        ]
     }
 
     /// Closes all connections and stops the database; returns when everything has stopped. Data in the folder stays.
@@ -160,7 +163,7 @@ public final class LocalSupabase: Sendable {
     // MARK: Starting
 
     private static func openDatabase(
-        _ options: LocalSupabaseOptions, in place: LocalSupabasePlace
+        _ options: LocalSupabaseOptions, in place: LocalSupabaseFolder
     ) async throws(LocalSupabaseError) -> (LocalPostgres?, SupabaseDatabase) {
         switch options.database {
         case .given(let port, let user, let name):

@@ -27,7 +27,7 @@ public struct ModelFaults: Sendable, Hashable {
 }
 
 /// The current faults and random state.
-struct ModelWeather {
+struct ModelFaultState {
     var faults = ModelFaults()
     let seed: UInt64
     private var state: UInt64
@@ -62,7 +62,7 @@ extension ModelServer {
     ///   - seed: Equal seeds give equal sequences.
     public func setFaults(_ faults: ModelFaults, seed: UInt64 = 1) {
         state.withLock {
-            $0.weather = ModelWeather(seed: seed)
+            $0.weather = ModelFaultState(seed: seed)
             $0.weather.faults = faults
         }
         guard faults == ModelFaults() else { return }

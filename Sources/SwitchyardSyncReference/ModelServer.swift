@@ -20,7 +20,7 @@ public final class ModelServer: Sendable {
         var lastConnection = 0
         var isReachable = true
         var refusal: (@Sendable ([DocumentWrite]) -> StorageError?)?
-        var weather = ModelWeather(seed: 1)
+        var weather = ModelFaultState(seed: 1)
         /// Commits that arrive after later ones.
         var late: [OutgoingBatch] = []
         /// Whether collections are tables.

@@ -15,7 +15,7 @@ struct AcmeServer: Sendable {
     func carryOut(_ writes: [DocumentWrite]) async throws(StorageError) -> WriteReceipt.Acknowledgement { given() }
 }
 
-struct AcmeStorage: StorageLayer {
+struct AcmeStorage: StorageClientWrapper {
     let base: any StorageClient = MockStorageClient()
     let server = AcmeServer()
 }

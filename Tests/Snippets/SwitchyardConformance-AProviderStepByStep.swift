@@ -1,7 +1,7 @@
 struct FileCabinetConfiguration: Codable, Sendable {}
 struct FileCabinet { init(now: @escaping @Sendable () -> Timestamp) {} }
 
-struct FileCabinetClient: StorageLayer {
+struct FileCabinetClient: StorageClientWrapper {
     static let capabilities = StorageCapabilities.all
     let base: any StorageClient = MockStorageClient()
     init(cabinet: FileCabinet) {}

@@ -138,7 +138,7 @@ private struct MyLimiter: ClientLayer {}
         var selection = InfrastructureSelection(default: .acme)
         selection.omit(.files)
         selection.omit(.messaging)
-        var surroundings = InfrastructureSurroundings(observer: LineObserver())
+        var surroundings = InfrastructureOptions(observer: LineObserver())
         surroundings.layers = [MyLimiter()]
         var configuration = InfrastructureConfiguration(selection)
         configuration.retry = .standard

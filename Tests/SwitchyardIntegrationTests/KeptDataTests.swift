@@ -117,7 +117,7 @@ import Testing
         selection.omit(.files)
         selection.omit(.messaging)
         let backend = try await InfrastructureFactory(module, MockModule(backend: MockBackend())).make(
-            selection, in: InfrastructureSurroundings(drainDeadline: .zero))
+            selection, in: InfrastructureOptions(drainDeadline: .zero))
         try await backend.auth.signUp(email: "alice@example.com", password: "secret")
         try await backend.storage.disableNetwork()
         try await backend.storage.setDocument("a/alice", ["n": 1])

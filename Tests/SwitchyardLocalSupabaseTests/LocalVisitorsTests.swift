@@ -99,7 +99,7 @@ struct LocalVisitorsTests {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("supabase-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
         for content in ["", "short"] {
-            let place = try LocalSupabasePlace(folder)
+            let place = try LocalSupabaseFolder(folder)
             try Data(content.utf8).write(to: folder.appendingPathComponent("secret"))
             #expect(try place.secret().count >= 32)
             place.release()

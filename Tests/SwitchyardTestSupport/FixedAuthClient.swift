@@ -3,7 +3,7 @@ package import SwitchyardBytes
 import Synchronization
 
 /// Somebody who is signed in with tokens that a test hands out.
-package final class FixedAuthClient: BorrowedSession {
+package final class FixedAuthClient: ReadOnlyAuthClient {
     package let provider: InfrastructureProvider
     package let capabilities = AuthCapabilities()
     private let token: @Sendable (_ refreshing: Bool) throws(AuthError) -> String

@@ -13,7 +13,7 @@ final class FirebaseAdminClient: AdminClient {
     private let now: @Sendable () -> Timestamp
 
     /// - Parameter surroundings: The project's own surroundings.
-    init(_ surroundings: FirebaseSurroundings, _ tokens: ProjectTokens) {
+    init(_ surroundings: FirebaseContext, _ tokens: ProjectTokens) {
         service = FirebaseAdminService(surroundings, tokens)
         signer = surroundings.customTokenSigner(tokens)
         now = surroundings.context.now

@@ -29,7 +29,7 @@ public final class FirebaseAuthAdapter: AuthClient {
     /// Codes sent for second factors, by challenge and factor.
     let sentCodes = SentCodes()
 
-    convenience init(_ surroundings: FirebaseSurroundings) throws(InfrastructureError) {
+    convenience init(_ surroundings: FirebaseContext) throws(InfrastructureError) {
         let name = SHA256.digest(
             of: Array("\(surroundings.configuration.project) \(surroundings.endpoints.secureToken.address)".utf8))
         self.init(
@@ -38,7 +38,7 @@ public final class FirebaseAuthAdapter: AuthClient {
                 in: try surroundings.folder("auth"), name: "session-\(Hex.encode(name.prefix(8)))"))
     }
 
-    init(_ surroundings: FirebaseSurroundings, store: any SessionStore) {
+    init(_ surroundings: FirebaseContext, store: any SessionStore) {
         let service = FirebaseAuthService(surroundings)
         let context = surroundings.context
         self.service = service

@@ -5,7 +5,7 @@ import SwitchyardProviderHTTP
 /// Asks the project whether the account of a valid token still exists and its session has not ended.
 struct FirebaseRevocationCheck: Sendable {
     /// How accounts are looked up.
-    private enum Means: Sendable {
+    private enum AccountLookup: Sendable {
         /// In the project's name, by account ID, for any kind of token.
         case project(FirebaseAdminService)
         /// With the API key and the ID token itself.
@@ -13,9 +13,9 @@ struct FirebaseRevocationCheck: Sendable {
         case nothing
     }
 
-    private let means: Means
+    private let means: AccountLookup
 
-    init(_ surroundings: FirebaseSurroundings) {
+    init(_ surroundings: FirebaseContext) {
         if let tokens = try? surroundings.credential(for: surroundings.endpoints.identityToolkit) {
             means = .project(FirebaseAdminService(surroundings, tokens))
         } else if !surroundings.configuration.apiKey.isEmpty {

@@ -24,7 +24,7 @@ final class FirebaseTokenVerifier: TokenVerifier {
     private let revocation: FirebaseRevocationCheck
     private let now: @Sendable () -> Timestamp
 
-    init(_ surroundings: FirebaseSurroundings) {
+    init(_ surroundings: FirebaseContext) {
         let (project, endpoints) = (surroundings.configuration.project, surroundings.endpoints)
         let (transport, clock) = (surroundings.transport, surroundings.context.clock)
         func kind(_ issuer: String, _ path: String, _ form: PublishedKeys.Form) -> Kind {

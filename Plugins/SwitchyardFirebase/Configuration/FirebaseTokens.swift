@@ -16,10 +16,10 @@ struct FirebaseTokens: Sendable {
     private let people: (any AuthClient)?
     /// The only user whose tokens are used; `nil` for the current user of each call.
     private(set) var owner: CallOwner?
-    private let fitting = FittingToken()
+    private let fitting = CheckedToken()
 
     /// The tokens for one request.
-    struct Proof: Sendable {
+    struct RequestCredentials: Sendable {
         /// `nil` when nobody is signed in.
         var user: AccessToken?
         /// The project's own, instead of a user's.
@@ -126,10 +126,10 @@ struct FirebaseTokens: Sendable {
     ///   - refused: The proof that the server refused. New tokens are requested, which must belong to the same user.
     ///   - isRefused: The same if the refused proof is no longer known.
     func proof(
-        for endpoint: FirebaseEndpoint, replacing refused: Proof? = nil, isRefused: Bool = false
-    ) async throws(Failure) -> Proof {
+        for endpoint: FirebaseEndpoint, replacing refused: RequestCredentials? = nil, isRefused: Bool = false
+    ) async throws(Failure) -> RequestCredentials {
         let isRefused = isRefused || refused != nil
-        var proof = Proof()
+        var proof = RequestCredentials()
         if let auth {
             do throws(AuthError) {
                 proof.user = try await auth.accessToken(refreshing: isRefused)
@@ -172,7 +172,7 @@ struct FirebaseTokens: Sendable {
 }
 
 /// The last token that was found to belong to the project, so that each token is checked only once.
-private final class FittingToken: Sendable {
+private final class CheckedToken: Sendable {
     private let token = Mutex<Secret?>(nil)
 
     func `is`(_ other: Secret) -> Bool { token.withLock { $0 == other } }

@@ -42,7 +42,7 @@ enum UnsignedToken {
     }
 }
 
-extension FirebaseSurroundings {
+extension FirebaseContext {
     /// Signs custom tokens; `nil` if there is neither a key nor an account for which Google can sign.
     func customTokenSigner(_ tokens: ProjectTokens) -> (any CustomTokenSigner)? {
         if endpoints.identityToolkit.isEmulator { return EmulatorSigner() }

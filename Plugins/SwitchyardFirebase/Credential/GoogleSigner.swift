@@ -15,7 +15,7 @@ struct GoogleSigner: CustomTokenSigner {
 
     private static let deadline = Duration.seconds(30)
 
-    init(_ surroundings: FirebaseSurroundings, _ tokens: ProjectTokens) {
+    init(_ surroundings: FirebaseContext, _ tokens: ProjectTokens) {
         self.tokens = tokens
         given = surroundings.configuration.serviceAccount
         endpoint = surroundings.endpoints.accountCredentials

@@ -16,7 +16,7 @@ struct FirebaseFileService: Sendable {
     let appHeaders: [(String, String)]
     let transport: any Transport
     /// Retries calls that are safe to repeat, as long as the failure may be temporary.
-    let persistently: PatientCaller
+    let persistently: RetryingCaller
     var clock: any Clock<Duration> { persistently.clock }
     let now: @Sendable () -> Timestamp
 
@@ -49,7 +49,7 @@ struct FirebaseFileService: Sendable {
         _ request: HTTPRequest, about subject: FileStorageError.FirebaseSubject,
         _ send: (HTTPRequest) async throws(TransportError) -> Answer
     ) async throws(FileStorageError) -> Answer {
-        var refused: FirebaseTokens.Proof?
+        var refused: FirebaseTokens.RequestCredentials?
         while true {
             let (complete, proof) = try await sealed(request, replacing: refused)
             let answer: Answer
@@ -68,8 +68,8 @@ struct FirebaseFileService: Sendable {
 
     /// - Returns: The request with its tokens, and the tokens. Requests to any address other than the service's get none.
     private func sealed(
-        _ request: HTTPRequest, replacing refused: FirebaseTokens.Proof?
-    ) async throws(FileStorageError) -> (HTTPRequest, FirebaseTokens.Proof?) {
+        _ request: HTTPRequest, replacing refused: FirebaseTokens.RequestCredentials?
+    ) async throws(FileStorageError) -> (HTTPRequest, FirebaseTokens.RequestCredentials?) {
         var request = request
         request.headers.add("X-Firebase-Storage-Version", "swift/1.0")
         for (name, value) in appHeaders { request.headers.add(name, value) }
@@ -133,7 +133,7 @@ struct FirebaseFileService: Sendable {
 
 extension FirebaseFileService {
     /// - Throws: `.invalidConfiguration` without a bucket.
-    init(_ surroundings: FirebaseSurroundings, tokens: FirebaseTokens) throws(InfrastructureError) {
+    init(_ surroundings: FirebaseContext, tokens: FirebaseTokens) throws(InfrastructureError) {
         let configuration = surroundings.configuration
         guard let bucket = configuration.bucket, !bucket.isEmpty else {
             throw InfrastructureError(
@@ -146,7 +146,7 @@ extension FirebaseFileService {
             bucket: bucket, endpoint: surroundings.endpoints.storage, tokens: tokens,
             appHeaders: configuration.appID.map { [("X-Firebase-GMPID", $0)] } ?? [],
             transport: surroundings.transport,
-            persistently: PatientCaller(surroundings.context, of: .firebase, patience: configuration.patience),
+            persistently: RetryingCaller(surroundings.context, of: .firebase, patience: configuration.patience),
             now: surroundings.context.now)
     }
 }

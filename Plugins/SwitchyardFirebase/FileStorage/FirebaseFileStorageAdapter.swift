@@ -21,7 +21,7 @@ public final class FirebaseFileStorageAdapter: FileStorageClient {
     public let capabilities: FileStorageCapabilities
 
     private let service: FirebaseFileService
-    private let desk: TransferDesk
+    private let desk: TransferManager
     private let sharesTransport: Bool
 
     /// - Parameters:
@@ -33,7 +33,7 @@ public final class FirebaseFileStorageAdapter: FileStorageClient {
     ) {
         self.service = service
         self.sharesTransport = sharesTransport
-        desk = TransferDesk(
+        desk = TransferManager(
             FirebaseUploadDriver.policy, records: UploadRecords(folder: folder), tries: service.persistently,
             now: service.now, following: auth)
         var capabilities = FileStorageCapabilities()
@@ -46,7 +46,7 @@ public final class FirebaseFileStorageAdapter: FileStorageClient {
     }
 
     /// - Throws: `.invalidConfiguration` without a bucket.
-    convenience init(_ surroundings: FirebaseSurroundings) throws(InfrastructureError) {
+    convenience init(_ surroundings: FirebaseContext) throws(InfrastructureError) {
         let service = try FirebaseFileService(surroundings, tokens: surroundings.tokens.ofPeople)
         let folder = try surroundings.folder("files")?.appendingPathComponent(
             PercentCoding.encode(service.bucket), isDirectory: true)

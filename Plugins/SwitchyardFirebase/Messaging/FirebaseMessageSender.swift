@@ -28,7 +28,7 @@ public final class FirebaseMessageSender: Sendable {
     private let clock: any Clock<Duration>
     private let means: Means
     private let now: @Sendable () -> Timestamp
-    private let calls: LoneCalls
+    private let calls: ObservedCalls
 
     /// - Parameters:
     ///   - configuration: Names the project and its credential.
@@ -86,7 +86,7 @@ public final class FirebaseMessageSender: Sendable {
 
     /// Creates a sender with a shared transport. Its calls are observed from outside, like a client's.
     convenience init(
-        _ surroundings: FirebaseSurroundings, _ credential: ProjectTokens
+        _ surroundings: FirebaseContext, _ credential: ProjectTokens
     ) throws(InfrastructureError) {
         let context = surroundings.context
         try self.init(
@@ -109,7 +109,7 @@ public final class FirebaseMessageSender: Sendable {
         self.clock = clock
         self.means = means
         self.now = now
-        calls = LoneCalls(.messaging, of: .firebase, observer, clock: clock)
+        calls = ObservedCalls(.messaging, of: .firebase, observer, clock: clock)
     }
 
     /// - Parameters:

@@ -19,7 +19,7 @@ public final class FirebaseMessagingAdapter: MessagingClient {
     public let capabilities: MessagingCapabilities
 
     private let registrar: FirebaseRegistrar?
-    private let hub: MessagingHub
+    private let hub: MessageInbox
     private let transport: any Transport
     private let reason: String
 
@@ -45,10 +45,10 @@ public final class FirebaseMessagingAdapter: MessagingClient {
     ///   - hasPushService: By default, whether the platform has one.
     ///   - appVersion: The app's version; a new version registers again.
     init(
-        _ surroundings: FirebaseSurroundings, hasPushService: Bool = platformHasPushService, appVersion: String = "1"
+        _ surroundings: FirebaseContext, hasPushService: Bool = platformHasPushService, appVersion: String = "1"
     ) throws(InfrastructureError) {
         transport = surroundings.transport
-        hub = MessagingHub(following: surroundings.context.auth)
+        hub = MessageInbox(following: surroundings.context.auth)
         var capabilities = MessagingCapabilities()
         let appID = surroundings.configuration.appID
         if let appID, hasPushService {

@@ -9,18 +9,18 @@ import SwitchyardWire
 actor FirebaseRegistrar {
     private let service: FirebaseMessagingService
     private let file: StateFile
-    private let hub: MessagingHub
+    private let hub: MessageInbox
     private let flight = SingleFlight<MessagingToken, MessagingError>(cancellation: {
         MessagingError(.cancelled, "The call was cancelled.")
     })
     private var state = FirebaseMessagingState()
     private var isRead = false
     /// Serializes changes of the registration.
-    private let turns = Turns()
+    private let turns = AsyncSerialQueue()
     /// Serializes changes of the installation, so that a waiting call finds what the previous one has obtained.
-    private let installing = Turns()
+    private let installing = AsyncSerialQueue()
 
-    init(_ service: FirebaseMessagingService, file: URL?, hub: MessagingHub) {
+    init(_ service: FirebaseMessagingService, file: URL?, hub: MessageInbox) {
         self.service = service
         self.file = StateFile(file)
         self.hub = hub

@@ -14,7 +14,7 @@ enum FirestoreFolder {
 
     /// The folder, created if needed. It takes over the folder of an earlier version, whose name was the same for all databases
     /// and which goes to the first database on real servers that is opened.
-    static func make(_ surroundings: FirebaseSurroundings) throws(InfrastructureError) -> URL? {
+    static func make(_ surroundings: FirebaseContext) throws(InfrastructureError) -> URL? {
         let name = name(surroundings.configuration, surroundings.endpoints)
         guard let place = surroundings.context.place(of: name) else { return nil }
         if !surroundings.endpoints.firestore.isEmulator, let old = surroundings.context.place(of: "documents"),

@@ -17,7 +17,7 @@ public final class MockAuthClient: AuthClient {
     private let backend: MockBackend
     var server: MockAccounts { backend.accounts }
     let engine: SessionEngine
-    private let tenant: MockTenant?
+    private let tenant: MockBackendLease?
     private let lockChange: Once
 
     /// - Parameters:
@@ -32,7 +32,7 @@ public final class MockAuthClient: AuthClient {
 
     init(
         _ backend: MockBackend, network: MockNetwork, store: MockSessionStore, capabilities: AuthCapabilities = .all,
-        tenant: MockTenant?, report: @escaping @Sendable (InfrastructureEvent.Kind) -> Void = { _ in }
+        tenant: MockBackendLease?, report: @escaping @Sendable (InfrastructureEvent.Kind) -> Void = { _ in }
     ) {
         self.backend = backend
         self.tenant = tenant

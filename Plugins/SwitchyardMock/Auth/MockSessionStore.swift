@@ -34,7 +34,7 @@ public final class MockSessionStore: Sendable {
 }
 
 extension MockSessionStore: SessionStore {
-    package var mark: SessionStoreMark { kept.mark }
+    package var mark: StoredSessionVersion { kept.mark }
     package func read() -> SessionReading { isLocked ? .unreadable("The device is locked.") : kept.read() }
     package func apply(_ change: SessionChange) -> SessionStoreOutcome { kept.apply(change) }
     package func lease(_ clock: any Clock<Duration>) async throws(AuthError) -> SessionLease {

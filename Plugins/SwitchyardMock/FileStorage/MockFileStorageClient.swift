@@ -16,9 +16,9 @@ public final class MockFileStorageClient: FileStorageClient {
 
     private let backend: MockBackend
     var server: MockFiles { backend.files }
-    let desk: TransferDesk
+    let desk: TransferManager
     let partSize: Int
-    private let tenant: MockTenant?
+    private let tenant: MockBackendLease?
     /// Determines whose uploads are recorded; `nil` for a client without a user.
     private let auth: (any AuthClient)?
 
@@ -39,7 +39,7 @@ public final class MockFileStorageClient: FileStorageClient {
 
     init(
         _ backend: MockBackend, network: MockNetwork, store: MockUploadStore,
-        capabilities: FileStorageCapabilities = .all, partSize: Int = 256 << 10, tenant: MockTenant?,
+        capabilities: FileStorageCapabilities = .all, partSize: Int = 256 << 10, tenant: MockBackendLease?,
         auth: (any AuthClient)? = nil
     ) {
         self.backend = backend
@@ -49,9 +49,9 @@ public final class MockFileStorageClient: FileStorageClient {
         self.partSize = max(1, partSize)
         let part = Int64(self.partSize)
         let policy = TransferPolicy(firstPart: part, largestPart: part, wholeLimit: 0)
-        desk = TransferDesk(
+        desk = TransferManager(
             policy, records: capabilities.resumableUploads ? store.records : UploadRecords(folder: nil),
-            tries: PatientCaller(clock: network.clock, patience: .zero), now: backend.files.now, following: auth)
+            tries: RetryingCaller(clock: network.clock, patience: .zero), now: backend.files.now, following: auth)
         controls = MockControls(
             network: network, unavailable: FileStorageError(.unavailable, "The mock's network is off."),
             cancelled: FileStorageError(.cancelled, "The call was cancelled."))

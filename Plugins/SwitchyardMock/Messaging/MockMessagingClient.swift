@@ -22,9 +22,9 @@ public final class MockMessagingClient: MessagingClient {
 
     private let server: MockMessages
     private let file: MockFile?
-    private let tenant: MockTenant?
+    private let tenant: MockBackendLease?
     private let state: Mutex<State>
-    private let hub: MessagingHub
+    private let hub: MessageInbox
     private let reachability = Mutex<Once?>(nil)
 
     public convenience init(
@@ -39,7 +39,8 @@ public final class MockMessagingClient: MessagingClient {
     ///
     /// - Throws: `.localStore` if the file is damaged; it has then been set aside.
     convenience init(
-        _ backend: MockBackend, network: MockNetwork, file: MockFile?, tenant: MockTenant?, auth: (any AuthClient)?
+        _ backend: MockBackend, network: MockNetwork, file: MockFile?, tenant: MockBackendLease?,
+        auth: (any AuthClient)?
     ) throws(InfrastructureError) {
         let token: String?
         do throws(MockFile.Failure) {
@@ -54,12 +55,12 @@ public final class MockMessagingClient: MessagingClient {
 
     private init(
         _ backend: MockBackend, network: MockNetwork, capabilities: MessagingCapabilities, token: MessagingToken?,
-        file: MockFile?, tenant: MockTenant?, auth: (any AuthClient)?
+        file: MockFile?, tenant: MockBackendLease?, auth: (any AuthClient)?
     ) {
         server = backend.messages
         self.file = file
         self.tenant = tenant
-        hub = MessagingHub(following: auth)
+        hub = MessageInbox(following: auth)
         self.capabilities = capabilities
         controls = MockControls(
             network: network, unavailable: MessagingError(.unavailable, "The mock's network is off."),

@@ -39,7 +39,7 @@ extension MockStorageClient {
 
     /// Creates a module's client, which deletes a user's documents when they sign out from `auth` with `wipesLocalData`.
     convenience init(
-        _ backend: MockBackend, network: MockNetwork, keptAs name: String, tenant: MockTenant?,
+        _ backend: MockBackend, network: MockNetwork, keptAs name: String, tenant: MockBackendLease?,
         _ context: ModuleContext
     ) async throws(InfrastructureError) {
         let device = MockDevice()

@@ -11,7 +11,7 @@ import Synchronization
 ///
 /// If the server can be reached, a write is answered when `commit` returns. As in every client with a queue, a refusal is
 /// delivered by the receipt and appears in ``refusedWrites()``; without the offline capability, `commit` throws it.
-public final class MockStorageClient: StorageClient, QueueKeeping {
+public final class MockStorageClient: StorageClient, UnsentWrites {
     public let provider: InfrastructureProvider = .mock
     public let capabilities: StorageCapabilities
     /// The network's clock.
@@ -22,7 +22,7 @@ public final class MockStorageClient: StorageClient, QueueKeeping {
     let backend: MockBackend
     let device: MockDevice
     var database: MockDatabase { backend.database }
-    let tenant: MockTenant?
+    let tenant: MockBackendLease?
     /// Reports when a user's data must be deleted; `nil` for a client without a user.
     let follower: SignOutFollower?
     private let report: @Sendable (InfrastructureEvent.Kind) -> Void
@@ -31,7 +31,7 @@ public final class MockStorageClient: StorageClient, QueueKeeping {
 
     /// The objects that a module adds to its clients.
     struct Surroundings {
-        var tenant: MockTenant?
+        var tenant: MockBackendLease?
         var follower: SignOutFollower?
         var report: @Sendable (InfrastructureEvent.Kind) -> Void = { _ in }
     }

@@ -17,7 +17,7 @@ public final class MockNetwork: Sendable {
     private let state = Mutex(State())
     private let listeners = Broadcast<@Sendable (Bool) -> Void>()
     private let isImmediate = Atomic(true)
-    private let turns = CallTurns()
+    private let turns = CallLimiter()
     /// The clock for delays.
     public let clock: any Clock<Duration>
 
@@ -62,10 +62,10 @@ public final class MockNetwork: Sendable {
     /// The number of calls waiting for their turn.
     package var waitingCallCount: Int { turns.waitingCount }
 
-    enum Journey { case arrived, cancelled, refused }
+    enum CallOutcome { case arrived, cancelled, refused }
 
     /// Sends a call to the server: waits for a turn, then for the latency.
-    func travel() async -> Journey {
+    func travel() async -> CallOutcome {
         guard latency > .zero else { return .arrived }
         switch await turns.take() {
         case .taken: break

@@ -48,9 +48,9 @@ extension SupabaseAdminClient {
     }
 
     private func first(
-        in walk: AccountWalk, limit: Int, where isMeant: (JSON) -> Bool
+        in walk: AccountListing, limit: Int, where isMeant: (JSON) -> Bool
     ) async throws(AuthError) -> AuthUser.ID? {
-        var place: AccountWalk.Place?
+        var place: AccountListing.Place?
         repeat {
             let page = try await walk.page(after: place, limit: limit)
             for row in page.rows where isMeant(row.json) { return row.id }
@@ -63,7 +63,7 @@ extension SupabaseAdminClient {
     func ids(ofPhones phones: Set<String>) async throws(AuthError) -> [String: AuthUser.ID] {
         guard !phones.isEmpty else { return [:] }
         var found: [String: AuthUser.ID] = [:]
-        _ = try await first(in: walk(), limit: AccountWalk.mostRows) { json in
+        _ = try await first(in: walk(), limit: AccountListing.mostRows) { json in
             let id = json["id"]?.string
             if let id, let phone = json["phone"]?.string, phones.contains(phone) { found[phone] = id }
             return found.count == phones.count
@@ -75,8 +75,8 @@ extension SupabaseAdminClient {
         guard (1...1000).contains(limit) else {
             throw AuthError(.invalidArgument, "A page has 1 to 1000 accounts, not \(limit).")
         }
-        var place: AccountWalk.Place?
-        if let cursor { place = try AccountWalk.Place(cursor) }
+        var place: AccountListing.Place?
+        if let cursor { place = try AccountListing.Place(cursor) }
         while true {
             let (rows, next) = try await walk().page(after: place, limit: limit)
             let accounts = rows.compactMap { ManagedAccount(supabase: $0.json, at: service.now()) }
@@ -86,8 +86,8 @@ extension SupabaseAdminClient {
     }
 
     /// - Parameter pattern: Part of the address or the name.
-    private func walk(matching pattern: String? = nil) -> AccountWalk {
-        AccountWalk { size, number throws(AuthError) in
+    private func walk(matching pattern: String? = nil) -> AccountListing {
+        AccountListing { size, number throws(AuthError) in
             var query = [
                 (name: "page", value: "\(number)"), (name: "per_page", value: "\(size)"),
                 (name: "sort", value: "created_at asc"),

@@ -26,7 +26,7 @@ struct SupabaseAdminClient: AdminClient {
         var service = service
         service.maximumAnswer = 64 << 20
         self.service = service
-        bearer = SupabaseTokens.Proof(key: service.apiKey, user: nil).bearer
+        bearer = SupabaseTokens.RequestCredentials(key: service.apiKey, user: nil).bearer
     }
 
     // MARK: Changing

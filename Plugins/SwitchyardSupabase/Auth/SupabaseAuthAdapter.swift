@@ -54,7 +54,7 @@ public final class SupabaseAuthAdapter: AuthClient {
         ) { session in await SupabaseAuthAdapter.refresh(session, service) }
     }
 
-    convenience init(_ surroundings: SupabaseSurroundings, deletion: AccountDeletion?) throws(InfrastructureError) {
+    convenience init(_ surroundings: SupabaseContext, deletion: AccountDeletion?) throws(InfrastructureError) {
         let address = surroundings.project.auth
         self.init(
             address: address, apiKey: surroundings.configuration.key, transport: surroundings.transport,

@@ -18,7 +18,7 @@ final class SupabaseTokenVerifier: TokenVerifier {
     /// The roles of keys, which belong to no user.
     private static let keyRoles: Set<String> = ["anon", "service_role"]
 
-    init(_ surroundings: SupabaseSurroundings) {
+    init(_ surroundings: SupabaseContext) {
         let (address, transport) = (surroundings.project.auth, surroundings.transport)
         rules = TokenRules(issuers: [address], audience: "authenticated")
         keys = PublishedKeys(

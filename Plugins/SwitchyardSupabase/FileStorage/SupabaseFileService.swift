@@ -15,7 +15,7 @@ struct SupabaseFileService: Sendable {
     private(set) var tokens: SupabaseTokens
     let transport: any Transport
     /// Retries calls that are safe to repeat, as long as the failure may be temporary.
-    let persistently: PatientCaller
+    let persistently: RetryingCaller
     var clock: any Clock<Duration> { persistently.clock }
     let now: @Sendable () -> Timestamp
     /// A host in a private network to which secrets may be sent in plain HTTP.
@@ -38,7 +38,7 @@ struct SupabaseFileService: Sendable {
         _ request: HTTPRequest, isSession: Bool = false,
         _ send: (HTTPRequest) async throws(TransportError) -> Answer
     ) async throws(FileStorageError) -> Answer {
-        var refused: SupabaseTokens.Proof?
+        var refused: SupabaseTokens.RequestCredentials?
         while true {
             let (complete, proof) = try await sealed(request, replacing: refused)
             let answer: Answer
@@ -66,8 +66,8 @@ struct SupabaseFileService: Sendable {
 
     /// - Returns: The request with its tokens, and the tokens. Requests to any host other than the project's get none.
     private func sealed(
-        _ request: HTTPRequest, replacing refused: SupabaseTokens.Proof?
-    ) async throws(FileStorageError) -> (HTTPRequest, SupabaseTokens.Proof?) {
+        _ request: HTTPRequest, replacing refused: SupabaseTokens.RequestCredentials?
+    ) async throws(FileStorageError) -> (HTTPRequest, SupabaseTokens.RequestCredentials?) {
         guard let home = try? URLParts(validating: address), let target = try? URLParts(validating: request.url) else {
             throw FileStorageError(.invalidArgument, "The project's address is invalid.")
         }
@@ -85,7 +85,7 @@ struct SupabaseFileService: Sendable {
                     + PlainHTTP.remedy(for: address), isRetryable: false)
         }
         var request = request
-        let proof: SupabaseTokens.Proof
+        let proof: SupabaseTokens.RequestCredentials
         do throws(SupabaseTokens.Failure) {
             proof = try await tokens.proof(replacing: refused)
         } catch {
@@ -177,7 +177,7 @@ struct SupabaseFileService: Sendable {
 
 extension SupabaseFileService {
     /// - Throws: `.invalidConfiguration` without a bucket.
-    init(_ surroundings: SupabaseSurroundings, tokens: SupabaseTokens) throws(InfrastructureError) {
+    init(_ surroundings: SupabaseContext, tokens: SupabaseTokens) throws(InfrastructureError) {
         let configuration = surroundings.configuration
         let buckets = try SupabaseBuckets(configuration)
         guard !buckets.isEmpty else {
@@ -188,7 +188,7 @@ extension SupabaseFileService {
         }
         self.init(
             address: surroundings.project.storage, buckets: buckets, tokens: tokens, transport: surroundings.transport,
-            persistently: PatientCaller(surroundings.context, of: .supabase, patience: configuration.patience),
+            persistently: RetryingCaller(surroundings.context, of: .supabase, patience: configuration.patience),
             now: surroundings.context.now, plainHost: surroundings.project.plainHost)
     }
 }

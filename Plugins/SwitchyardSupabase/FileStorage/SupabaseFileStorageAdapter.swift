@@ -16,7 +16,7 @@ public final class SupabaseFileStorageAdapter: FileStorageClient {
     public let capabilities: FileStorageCapabilities
 
     private let service: SupabaseFileService
-    private let desk: TransferDesk
+    private let desk: TransferManager
     private let sharesTransport: Bool
 
     /// - Parameters:
@@ -28,7 +28,7 @@ public final class SupabaseFileStorageAdapter: FileStorageClient {
     ) {
         self.service = service
         self.sharesTransport = sharesTransport
-        desk = TransferDesk(
+        desk = TransferManager(
             SupabaseUploadDriver.policy, records: UploadRecords(folder: folder), tries: service.persistently,
             now: service.now, following: auth)
         var capabilities = FileStorageCapabilities()
@@ -41,7 +41,7 @@ public final class SupabaseFileStorageAdapter: FileStorageClient {
         self.capabilities = capabilities
     }
 
-    convenience init(_ surroundings: SupabaseSurroundings) throws(InfrastructureError) {
+    convenience init(_ surroundings: SupabaseContext) throws(InfrastructureError) {
         let configuration = surroundings.configuration
         self.init(
             try SupabaseFileService(surroundings, tokens: surroundings.tokens),

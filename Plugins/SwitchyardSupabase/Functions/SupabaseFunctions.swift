@@ -28,7 +28,7 @@ public final class SupabaseFunctions: Sendable {
     /// If the server asks for a longer pause, the call fails at once.
     private static let maximumPause = Duration.seconds(5)
 
-    init(_ surroundings: SupabaseSurroundings) {
+    init(_ surroundings: SupabaseContext) {
         address = surroundings.project.functions
         tokens = surroundings.tokens
         transport = surroundings.transport
@@ -101,9 +101,9 @@ public final class SupabaseFunctions: Sendable {
         _ call: SupabaseFunctionCall, _ send: (HTTPRequest) async throws(TransportError) -> Answer
     ) async throws(SupabaseFunctionError) -> Answer {
         var request = try call.request(to: address)
-        var refused: SupabaseTokens.Proof?
+        var refused: SupabaseTokens.RequestCredentials?
         while true {
-            let proof: SupabaseTokens.Proof
+            let proof: SupabaseTokens.RequestCredentials
             do throws(SupabaseTokens.Failure) {
                 proof = try await tokens.proof(replacing: refused)
                 proof.sign(&request.headers)

@@ -12,7 +12,7 @@ final class MessageListener: Sendable {
 
     /// - Parameter ended: Called once the channel has ended for good, if the listener still exists.
     init(
-        _ channel: RealtimeChannel, of name: MessageChannel, hub: MessagingHub, missed: MissedMessages,
+        _ channel: RealtimeChannel, of name: MessageChannel, hub: MessageInbox, missed: MissedMessages,
         ended: @escaping @Sendable (MessageListener) async -> Void
     ) {
         self.channel = channel

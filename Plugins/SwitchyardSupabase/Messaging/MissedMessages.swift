@@ -10,7 +10,7 @@ import SwitchyardProviderKit
 /// heartbeat and after every gap, and for the messages themselves where one is missing.
 actor MissedMessages {
     private let service: PostgRESTService
-    private let hub: MessagingHub
+    private let hub: MessageInbox
     private let clock: any Clock<Duration>
     private let pause: Duration
     private var channels: [MessageChannel: MessageNumbers] = [:]
@@ -23,7 +23,7 @@ actor MissedMessages {
     private var checking: Task<Void, Never>?
 
     /// - Parameter pause: How often to check while channels are followed.
-    init(_ service: PostgRESTService, hub: MessagingHub, pause: Duration, clock: any Clock<Duration>) {
+    init(_ service: PostgRESTService, hub: MessageInbox, pause: Duration, clock: any Clock<Duration>) {
         self.service = service.patient
         self.hub = hub
         self.pause = pause

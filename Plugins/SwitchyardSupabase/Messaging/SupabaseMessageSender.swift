@@ -22,7 +22,7 @@ public final class SupabaseMessageSender: Sendable {
     private let key: Secret
     private let transport: any Transport
     private let now: @Sendable () -> Timestamp
-    private let calls: LoneCalls
+    private let calls: ObservedCalls
 
     /// - Parameters:
     ///   - configuration: Names the project and its service key.
@@ -57,7 +57,7 @@ public final class SupabaseMessageSender: Sendable {
         self.key = key
         self.transport = transport
         self.now = now
-        calls = LoneCalls(.messaging, of: .supabase, observer, clock: ContinuousClock())
+        calls = ObservedCalls(.messaging, of: .supabase, observer, clock: ContinuousClock())
     }
 
     /// - Returns: The message's name, which identifies duplicates.
@@ -108,7 +108,7 @@ public final class SupabaseMessageSender: Sendable {
         var request = HTTPRequest(
             .post, "\(address)/api/broadcast", body: JSON.object(["messages": [broadcast]]).bytes(), isIdempotent: true)
         request.headers["Content-Type"] = "application/json"
-        SupabaseTokens.Proof(key: key, user: nil).sign(&request.headers)
+        SupabaseTokens.RequestCredentials(key: key, user: nil).sign(&request.headers)
         try await calls("send message") { [request] () throws(MessagingError) in try await send(request) }
         return id
     }

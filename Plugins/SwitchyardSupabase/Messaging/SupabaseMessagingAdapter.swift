@@ -25,21 +25,21 @@ public final class SupabaseMessagingAdapter: MessagingClient {
     }()
 
     private let registrar: SupabaseRegistrar
-    private let hub: MessagingHub
+    private let hub: MessageInbox
     private let transport: any Transport
-    let realtime: RealtimeShare
+    let realtime: RealtimeLease
 
-    init(_ surroundings: SupabaseSurroundings) throws(InfrastructureError) {
+    init(_ surroundings: SupabaseContext) throws(InfrastructureError) {
         guard surroundings.configuration.realtime.mode != .off else {
             throw InfrastructureError(
                 .unsupported, "Messages come over Supabase's realtime service, which the configuration switches off.")
         }
         transport = surroundings.transport
-        hub = MessagingHub(following: surroundings.context.auth)
+        hub = MessageInbox(following: surroundings.context.auth)
         realtime = surroundings.session.realtime(for: .messages)
         let service = PostgRESTService(
             project: surroundings.project, tokens: surroundings.tokens, transport: transport,
-            clock: surroundings.context.clock, gate: SchemaGate(needed: 4))
+            clock: surroundings.context.clock, gate: SchemaCheck(needed: 4))
         let folder = try surroundings.folder("messaging")
         registrar = SupabaseRegistrar(
             service, realtime.socket, file: folder?.appendingPathComponent("installation.json", isDirectory: false),

@@ -9,7 +9,7 @@ actor SupabaseRegistrar {
     private let service: PostgRESTService
     private let socket: RealtimeSocket
     private let file: StateFile
-    private let hub: MessagingHub
+    private let hub: MessageInbox
     private let auth: (any AuthClient)?
     private let clock: any Clock<Duration>
     private let flight = SingleFlight<MessagingToken, MessagingError>(cancellation: {
@@ -27,7 +27,7 @@ actor SupabaseRegistrar {
     private var wanted: Set<MessageChannel> = []
     private var listeners: [MessageChannel: MessageListener] = [:]
     /// Serializes changes of the registration.
-    private let turns = Turns()
+    private let turns = AsyncSerialQueue()
     private let missed: MissedMessages
     private var follower: Task<Void, Never>?
     private var repair: Task<Void, Never>?
@@ -41,7 +41,7 @@ actor SupabaseRegistrar {
     private static let longestRetry = Duration.seconds(600)
 
     init(
-        _ service: PostgRESTService, _ socket: RealtimeSocket, file: URL?, hub: MessagingHub, heartbeat: Duration,
+        _ service: PostgRESTService, _ socket: RealtimeSocket, file: URL?, hub: MessageInbox, heartbeat: Duration,
         _ context: ModuleContext
     ) {
         missed = MissedMessages(service, hub: hub, pause: heartbeat, clock: context.clock)

@@ -27,7 +27,7 @@ final class SupabaseSession: Sendable {
     }
 
     /// The socket, for as long as the client holds the returned share.
-    func realtime(for use: Use) -> RealtimeShare {
+    func realtime(for use: Use) -> RealtimeLease {
         let socket = lines.withLock { lines in
             if let place = lines.firstIndex(where: { !$0.uses.contains(use) }) {
                 lines[place].uses.insert(use)
@@ -37,7 +37,7 @@ final class SupabaseSession: Sendable {
             lines.append(Line(socket: socket, transport: transport, uses: [use]))
             return socket
         }
-        return RealtimeShare(socket, use, of: self)
+        return RealtimeLease(socket, use, of: self)
     }
 
     /// - Returns: The transport of the closed socket, if this was its last use.
@@ -53,7 +53,7 @@ final class SupabaseSession: Sendable {
 }
 
 /// One client's share of a socket, which closes when the last share is given up.
-final class RealtimeShare: Sendable {
+final class RealtimeLease: Sendable {
     let socket: RealtimeSocket
     private let use: SupabaseSession.Use
     private let session: SupabaseSession

@@ -25,7 +25,7 @@ struct SupabaseTokens: Sendable {
     private let earlier = EarlierToken()
 
     /// The tokens for one request.
-    struct Proof: Sendable {
+    struct RequestCredentials: Sendable {
         let key: Secret
         /// `nil` when nobody is signed in.
         let user: AccessToken?
@@ -135,15 +135,15 @@ struct SupabaseTokens: Sendable {
     ///   - isRefused: The same if the refused proof is no longer known.
     ///   - last: The proof of an earlier attempt at the same call, which must belong to the same user.
     func proof(
-        replacing refused: Proof? = nil, isRefused: Bool = false, after last: Proof? = nil
-    ) async throws(Failure) -> Proof {
+        replacing refused: RequestCredentials? = nil, isRefused: Bool = false, after last: RequestCredentials? = nil
+    ) async throws(Failure) -> RequestCredentials {
         let proof = try await presentProof(isRefused || refused != nil)
         if let owner = owner ?? (refused ?? last).map({ CallOwner($0.user?.userID) }), issuer != nil,
             owner != CallOwner(proof.user?.userID)
         {
             throw .otherUser
         }
-        return Proof(key: proof.key, user: proof.user.map { earlier.token(for: $0) })
+        return RequestCredentials(key: proof.key, user: proof.user.map { earlier.token(for: $0) })
     }
 
     /// Takes back a token that the database considers to be from the future.
@@ -157,17 +157,19 @@ struct SupabaseTokens: Sendable {
         guard CallOwner(try await userID()) == owner else { throw .otherUser }
     }
 
-    private func presentProof(_ isRefused: Bool) async throws(Failure) -> Proof {
-        guard let token = try await token(isRefused) else { return Proof(key: serviceKey ?? key, user: nil) }
+    private func presentProof(_ isRefused: Bool) async throws(Failure) -> RequestCredentials {
+        guard let token = try await token(isRefused) else {
+            return RequestCredentials(key: serviceKey ?? key, user: nil)
+        }
         if let issuer, issuer != .supabase, let problem = SupabaseTokenProblem(token.value) {
             // A token's claims are fixed when it is issued; the issuer may have been configured since to add more.
             guard !isRefused, let next = try await renewed(lacking: problem, of: issuer) else {
                 throw .problem(problem, issuer: issuer)
             }
             if let problem = SupabaseTokenProblem(next.value) { throw .problem(problem, issuer: issuer) }
-            return Proof(key: key, user: next)
+            return RequestCredentials(key: key, user: next)
         }
-        return Proof(key: key, user: token)
+        return RequestCredentials(key: key, user: token)
     }
 
     /// Requests a new token. A caller of a server cannot get one, and gets the problem as an error.

@@ -13,9 +13,9 @@ struct SupabaseDriver: SyncDriver {
     private(set) var hints: ChangeHints
     let pace: SupabaseWatch.Pace
     let clock: any Clock<Duration>
-    private let share: RealtimeShare?
+    private let share: RealtimeLease?
     /// The source of separate sockets for a caller's streams, and this driver's socket from it.
-    private let lines: SupabaseCallerLines?
+    private let lines: SupabaseCallerSockets?
     private var line: RealtimeSocket?
     private let observer: any InfrastructureObserver
 
@@ -27,7 +27,8 @@ struct SupabaseDriver: SyncDriver {
     ///   - observer: Notified of what the project lacks, and if the realtime service stops announcing changes.
     init(
         service: PostgRESTService, tables: TableMappings = .none, realtime: RealtimeSocket? = nil,
-        share: RealtimeShare? = nil, lines: SupabaseCallerLines? = nil, pace: SupabaseWatch.Pace = SupabaseWatch.Pace(),
+        share: RealtimeLease? = nil, lines: SupabaseCallerSockets? = nil,
+        pace: SupabaseWatch.Pace = SupabaseWatch.Pace(),
         clock: any Clock<Duration> = ContinuousClock(), observer: any InfrastructureObserver = SilentObserver()
     ) {
         self.observer = observer

@@ -6,7 +6,7 @@ import SwitchyardSync
 /// It has a cache and a queue of writes on this device.
 ///
 /// Each signed-in user has a separate queue of writes. Data of one user is never sent with the token of another.
-public final class SupabaseStorageAdapter: StorageLayer {
+public final class SupabaseStorageAdapter: StorageClientWrapper {
     /// The project's own functions, called for the signed-in user.
     public let functions: SupabaseFunctions
     /// The project's tables as they are.
@@ -16,7 +16,7 @@ public final class SupabaseStorageAdapter: StorageLayer {
     private let hints: ChangeHints
     private let checkInterval: Duration
 
-    init(_ surroundings: SupabaseSurroundings) async throws(InfrastructureError) {
+    init(_ surroundings: SupabaseContext) async throws(InfrastructureError) {
         let configuration = surroundings.configuration
         let context = surroundings.context
         functions = SupabaseFunctions(surroundings)
@@ -27,7 +27,7 @@ public final class SupabaseStorageAdapter: StorageLayer {
         mappings = try TableMappings(configuration.tables, usesDocuments: configuration.usesDocumentTable)
         let service = PostgRESTService(
             project: surroundings.project, tokens: surroundings.tokens, transport: surroundings.transport,
-            clock: context.clock, gate: SchemaGate(needed: 1), now: context.now)
+            clock: context.clock, gate: SchemaCheck(needed: 1), now: context.now)
         let share = configuration.realtime.mode == .off ? nil : surroundings.session.realtime(for: .documents)
         let driver = SupabaseDriver(
             service: service, tables: mappings, realtime: share?.socket, share: share,

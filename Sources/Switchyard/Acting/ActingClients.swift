@@ -26,9 +26,9 @@ public struct ActingClients: Sendable {
     /// The storage for the domain clients; as in an infrastructure, its error messages do not name documents.
     private let layered: any StorageClient
     private let session: CallerAuthClient
-    private let desks: CallerDesks
+    private let desks: ServerClientFactories
 
-    init(_ caller: VerifiedToken, by desks: CallerDesks) throws(InfrastructureError) {
+    init(_ caller: VerifiedToken, by desks: ServerClientFactories) throws(InfrastructureError) {
         session = CallerAuthClient(caller)
         let bare = try desks.storage.makeStorageClient(for: caller, auth: session)
         layered = desks.layers.around(bare) { $0.layered($1) }
@@ -45,9 +45,9 @@ public struct ProjectClients: Sendable {
     public var files: any FileStorageClient {
         desks.files { desk throws(InfrastructureError) in try desk.makeProjectFileStorageClient() }
     }
-    private let desks: CallerDesks
+    private let desks: ServerClientFactories
 
-    init(by desks: CallerDesks) throws(InfrastructureError) {
+    init(by desks: ServerClientFactories) throws(InfrastructureError) {
         let bare = try desks.storage.makeProjectStorageClient()
         storage = NamedStorageClient(desks.layers.around(bare) { $0.layered($1) })
         self.desks = desks
@@ -55,14 +55,14 @@ public struct ProjectClients: Sendable {
 }
 
 /// Makes the clients of all callers, with their layers.
-final class CallerDesks: Sendable {
-    let storage: any CallerDesk
+final class ServerClientFactories: Sendable {
+    let storage: any ServerClientFactory
     let layers: Layers
     let now: @Sendable () -> Timestamp
-    private let files: Result<any CallerDesk, InfrastructureError>
+    private let files: Result<any ServerClientFactory, InfrastructureError>
 
     init(
-        storage: any CallerDesk, files: Result<any CallerDesk, InfrastructureError>, layers: Layers,
+        storage: any ServerClientFactory, files: Result<any ServerClientFactory, InfrastructureError>, layers: Layers,
         now: @escaping @Sendable () -> Timestamp
     ) {
         self.storage = storage
@@ -73,13 +73,13 @@ final class CallerDesks: Sendable {
 
     /// Missing files do no harm: only calls to them fail.
     func files(
-        _ make: (any CallerDesk) throws(InfrastructureError) -> any FileStorageClient
+        _ make: (any ServerClientFactory) throws(InfrastructureError) -> any FileStorageClient
     ) -> any FileStorageClient {
         Routed<any FileStorageClient>(NamingRoute<any FileStorageClient>(route(make)))
     }
 
     private func route(
-        _ make: (any CallerDesk) throws(InfrastructureError) -> any FileStorageClient
+        _ make: (any ServerClientFactory) throws(InfrastructureError) -> any FileStorageClient
     ) -> any Route<any FileStorageClient> {
         do throws(InfrastructureError) {
             let bare = try make(try files.get())
@@ -95,7 +95,7 @@ final class CallerDesks: Sendable {
 }
 
 /// The session of a user whose token came with a request.
-final class CallerAuthClient: BorrowedSession {
+final class CallerAuthClient: ReadOnlyAuthClient {
     let capabilities = AuthCapabilities()
     let caller: VerifiedToken
 

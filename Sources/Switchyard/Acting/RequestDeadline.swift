@@ -22,13 +22,13 @@ enum RequestDeadline {
         _ body: () async throws(Failure) -> Value, until deadline: ContinuousClock.Instant
     ) async -> (Swift.Result<Value, Failure>, isLate: Bool) {
         await withoutActuallyEscaping(body) { body in
-            let work = Lent(value: body)
+            let work = UncheckedBox(value: body)
             return await withTaskGroup(of: Event<Value, Failure>.self) { group in
                 group.addTask {
                     do throws(Failure) {
-                        return .ended(Lent(value: .success(try await work.value())))
+                        return .ended(UncheckedBox(value: .success(try await work.value())))
                     } catch {
-                        return .ended(Lent(value: .failure(error)))
+                        return .ended(UncheckedBox(value: .failure(error)))
                     }
                 }
                 group.addTask {
@@ -58,12 +58,12 @@ enum RequestDeadline {
     }
 
     /// Lends a value of the parent task to a child task. The parent only waits in the meantime.
-    private struct Lent<Value>: @unchecked Sendable {
+    private struct UncheckedBox<Value>: @unchecked Sendable {
         let value: Value
     }
 
     private enum Event<Value, Failure: Error>: Sendable {
-        case ended(Lent<Swift.Result<Value, Failure>>)
+        case ended(UncheckedBox<Swift.Result<Value, Failure>>)
         case timeIsUp
         case nobodyWaits
     }

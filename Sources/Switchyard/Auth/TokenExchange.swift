@@ -36,7 +36,7 @@ public struct TokenExchange: Sendable {
 
 /// A session whose tokens are exchanged for those of another provider, unless it is that provider's own. Used only for tokens and
 /// states.
-private final class ExchangedSession: BorrowedSession {
+private final class ExchangedSession: ReadOnlyAuthClient {
     let provider: InfrastructureProvider
     let capabilities = AuthCapabilities()
     private let base: any AuthClient

@@ -21,13 +21,13 @@ extension Infrastructure {
     ) async throws(InfrastructureError) {
         try await self.init(
             module, others: others,
-            in: InfrastructureSurroundings(stateFolder: stateFolder, observer: observer))
+            in: InfrastructureOptions(stateFolder: stateFolder, observer: observer))
     }
 
     /// All clients from one provider, with surroundings that set more than a folder: layers, a clock, deadlines.
     public convenience init(
         _ module: some InfrastructureModule, others: [any InfrastructureModule] = [],
-        in surroundings: InfrastructureSurroundings
+        in surroundings: InfrastructureOptions
     ) async throws(InfrastructureError) {
         try await self.init(
             factory: InfrastructureFactory([module] + others),
@@ -49,7 +49,7 @@ extension Infrastructure {
     ///   file, or the module's own error.
     public convenience init(
         contentsOf file: URL, modules: [ConfigurableModule],
-        in surroundings: InfrastructureSurroundings = InfrastructureSurroundings(),
+        in surroundings: InfrastructureOptions = InfrastructureOptions(),
         environment: [String: String] = ProcessInfo.processInfo.environment
     ) async throws(InfrastructureError) {
         try await self.init(
@@ -60,7 +60,7 @@ extension Infrastructure {
     /// All clients of a configuration.
     public convenience init(
         _ configuration: InfrastructureConfiguration, modules: [ConfigurableModule],
-        in surroundings: InfrastructureSurroundings = InfrastructureSurroundings()
+        in surroundings: InfrastructureOptions = InfrastructureOptions()
     ) async throws(InfrastructureError) {
         try await self.init(
             factory: InfrastructureFactory([], configurable: modules.map(\.type)), configuration: configuration,

@@ -13,14 +13,14 @@ public final class Infrastructure: Sendable {
     public let checkIns: any CheckInClient
     public let notifications: any NotificationClient
 
-    private let assembly: Assembly
+    private let assembly: SwitchCoordinator
 
     /// - Parameter spared: Services that may be missing if their provider lacks them; their calls then say why.
     init(
         factory: InfrastructureFactory, configuration: InfrastructureConfiguration,
-        surroundings: InfrastructureSurroundings, sparing spared: Set<InfrastructureService> = []
+        surroundings: InfrastructureOptions, sparing spared: Set<InfrastructureService> = []
     ) async throws(InfrastructureError) {
-        assembly = Assembly(
+        assembly = SwitchCoordinator(
             factory: factory, configuration: configuration, surroundings: surroundings, sparing: spared)
         let slots = assembly.slots
         auth = HeedingAuthClient(route: slots.auth.board) { [assembly] in await assembly.heedWishes() }

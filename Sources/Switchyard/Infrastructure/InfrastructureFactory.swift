@@ -9,10 +9,10 @@
 ///
 /// There is no global registry: a factory knows only the modules you pass to it.
 public struct InfrastructureFactory: Sendable {
-    private let suppliers: [ModuleSupplier]
+    private let suppliers: [ModuleSource]
     /// How single clients repeat calls, as a configuration says; those of an ``Infrastructure`` have its own configuration.
     private let retry: RetryPolicy?
-    private let small = SmallAssemblies()
+    private let small = SharedInfrastructures()
 
     /// - Parameters:
     ///   - modules: Modules that are set up in code. A configuration may override single settings.
@@ -28,7 +28,7 @@ public struct InfrastructureFactory: Sendable {
         self.init(suppliers: modules.map { .configured($0) } + types.map { .configurable($0) }, retry: nil)
     }
 
-    private init(suppliers: [ModuleSupplier], retry: RetryPolicy?) {
+    private init(suppliers: [ModuleSource], retry: RetryPolicy?) {
         self.suppliers = suppliers
         self.retry = retry
     }
@@ -41,7 +41,7 @@ public struct InfrastructureFactory: Sendable {
         -> InfrastructureFactory
     {
         try check(configuration)
-        var modules: [ModuleSupplier] = []
+        var modules: [ModuleSource] = []
         let wanted = configuration.selection.providers.union(configuration.settings.keys)
         for provider in wanted.sorted(by: { $0.rawValue < $1.rawValue }) {
             modules.append(.configured(try module(provider, configuration)))
@@ -62,7 +62,7 @@ public struct InfrastructureFactory: Sendable {
 
     /// All clients of `selection`. Throws here if anything is wrong with it, and then leaves nothing behind.
     public func make(
-        _ selection: InfrastructureSelection, in surroundings: InfrastructureSurroundings = InfrastructureSurroundings()
+        _ selection: InfrastructureSelection, in surroundings: InfrastructureOptions = InfrastructureOptions()
     ) async throws(InfrastructureError) -> Infrastructure {
         try await make(InfrastructureConfiguration(selection), in: surroundings)
     }
@@ -73,7 +73,7 @@ public struct InfrastructureFactory: Sendable {
     ///   module's own error.
     public func make(
         _ configuration: InfrastructureConfiguration,
-        in surroundings: InfrastructureSurroundings = InfrastructureSurroundings()
+        in surroundings: InfrastructureOptions = InfrastructureOptions()
     ) async throws(InfrastructureError) -> Infrastructure {
         try await Infrastructure(factory: self, configuration: configuration, surroundings: surroundings)
     }
@@ -83,7 +83,7 @@ public struct InfrastructureFactory: Sendable {
     /// The auth client of `provider`, shared by all domain clients that this factory makes individually for that provider. It
     /// has the surroundings of the first call, and lives as long as it or one of them is in use.
     public func createAuthClient(
-        provider: InfrastructureProvider, in surroundings: InfrastructureSurroundings = InfrastructureSurroundings()
+        provider: InfrastructureProvider, in surroundings: InfrastructureOptions = InfrastructureOptions()
     ) async throws(InfrastructureError) -> any AuthClient {
         try await alone(\.auth, of: provider, surroundings, on: [])
     }
@@ -91,7 +91,7 @@ public struct InfrastructureFactory: Sendable {
     /// The storage uses the tokens of `auth`; without one its requests are unauthenticated.
     public func createStorageClient(
         provider: InfrastructureProvider, auth: (any AuthClient)? = nil,
-        in surroundings: InfrastructureSurroundings = InfrastructureSurroundings()
+        in surroundings: InfrastructureOptions = InfrastructureOptions()
     ) async throws(InfrastructureError) -> any StorageClient {
         Layers(retry: retry, surroundings).around(
             try await module(provider).makeStorageClient(surroundings.context(for: provider, auth: auth))
@@ -100,7 +100,7 @@ public struct InfrastructureFactory: Sendable {
 
     public func createFileStorageClient(
         provider: InfrastructureProvider, auth: (any AuthClient)? = nil,
-        in surroundings: InfrastructureSurroundings = InfrastructureSurroundings()
+        in surroundings: InfrastructureOptions = InfrastructureOptions()
     ) async throws(InfrastructureError) -> any FileStorageClient {
         Layers(retry: retry, surroundings).around(
             try await module(provider).makeFileStorageClient(surroundings.context(for: provider, auth: auth))
@@ -109,7 +109,7 @@ public struct InfrastructureFactory: Sendable {
 
     public func createMessagingClient(
         provider: InfrastructureProvider, auth: (any AuthClient)? = nil,
-        in surroundings: InfrastructureSurroundings = InfrastructureSurroundings()
+        in surroundings: InfrastructureOptions = InfrastructureOptions()
     ) async throws(InfrastructureError) -> any MessagingClient {
         Layers(retry: retry, surroundings).around(
             try await module(provider).makeMessagingClient(surroundings.context(for: provider, auth: auth))
@@ -144,32 +144,32 @@ public struct InfrastructureFactory: Sendable {
     /// in that client's surroundings, and lives as long as any of them. For all clients and an explicit shutdown, use an
     /// ``Infrastructure``.
     public func createUserClient(
-        provider: InfrastructureProvider, in surroundings: InfrastructureSurroundings = InfrastructureSurroundings()
+        provider: InfrastructureProvider, in surroundings: InfrastructureOptions = InfrastructureOptions()
     ) async throws(InfrastructureError) -> any UserClient {
         try await alone(\.users, of: provider, surroundings, on: [.auth, .storage, .files])
     }
     /// As ``createUserClient(provider:in:)``.
     public func createContactsClient(
-        provider: InfrastructureProvider, in surroundings: InfrastructureSurroundings = InfrastructureSurroundings()
+        provider: InfrastructureProvider, in surroundings: InfrastructureOptions = InfrastructureOptions()
     ) async throws(InfrastructureError) -> any ContactsClient {
         try await alone(\.contacts, of: provider, surroundings)
     }
     /// As ``createUserClient(provider:in:)``.
     public func createCheckInClient(
-        provider: InfrastructureProvider, in surroundings: InfrastructureSurroundings = InfrastructureSurroundings()
+        provider: InfrastructureProvider, in surroundings: InfrastructureOptions = InfrastructureOptions()
     ) async throws(InfrastructureError) -> any CheckInClient {
         try await alone(\.checkIns, of: provider, surroundings)
     }
     /// As ``createUserClient(provider:in:)``.
     public func createNotificationClient(
-        provider: InfrastructureProvider, in surroundings: InfrastructureSurroundings = InfrastructureSurroundings()
+        provider: InfrastructureProvider, in surroundings: InfrastructureOptions = InfrastructureOptions()
     ) async throws(InfrastructureError) -> any NotificationClient {
         try await alone(\.notifications, of: provider, surroundings)
     }
 
     private func alone<Client>(
-        _ slot: KeyPath<Slots, ServiceSlot<Client>>, of provider: InfrastructureProvider,
-        _ surroundings: InfrastructureSurroundings,
+        _ slot: KeyPath<ClientTable, ServiceClients<Client>>, of provider: InfrastructureProvider,
+        _ surroundings: InfrastructureOptions,
         on grounds: Set<InfrastructureService> = [.auth, .storage]
     ) async throws(InfrastructureError) -> Client {
         let assembly = assembly(of: provider, surroundings)
@@ -178,11 +178,13 @@ public struct InfrastructureFactory: Sendable {
         return slot.client(keeping: assembly)
     }
 
-    private func assembly(of provider: InfrastructureProvider, _ surroundings: InfrastructureSurroundings) -> Assembly {
+    private func assembly(of provider: InfrastructureProvider, _ surroundings: InfrastructureOptions)
+        -> SwitchCoordinator
+    {
         small.assembly(of: provider) {
             var configuration = InfrastructureConfiguration(InfrastructureSelection(default: provider))
             configuration.retry = retry
-            return Assembly(
+            return SwitchCoordinator(
                 factory: self, configuration: configuration,
                 surroundings: surroundings, sparing: [.files])  // needed only for user images
         }

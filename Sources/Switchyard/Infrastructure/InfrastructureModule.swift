@@ -36,7 +36,7 @@ public protocol InfrastructureModule: Sendable {
     func makeMessagingClient(_ context: ModuleContext) async throws(InfrastructureError) -> any MessagingClient
 
     /// For servers: verifies this provider's tokens, and makes clients that act for their users.
-    func makeCallerDesk(_ context: ModuleContext) async throws(InfrastructureError) -> any CallerDesk
+    func makeServerClientFactory(_ context: ModuleContext) async throws(InfrastructureError) -> any ServerClientFactory
 
     /// Deletes a user's documents that this provider keeps on the device. Called while the provider is not chosen and has no
     /// storage client, which would otherwise see the sign-out itself. The queues of other users stay. The default does
@@ -79,7 +79,9 @@ extension InfrastructureModule {
         throw .unsupported(.messaging, by: Self.provider)
     }
 
-    public func makeCallerDesk(_ context: ModuleContext) async throws(InfrastructureError) -> any CallerDesk {
+    public func makeServerClientFactory(_ context: ModuleContext) async throws(InfrastructureError)
+        -> any ServerClientFactory
+    {
         throw InfrastructureError(
             .unsupported, "The provider “\(Self.provider)” cannot check tokens or act for callers.")
     }

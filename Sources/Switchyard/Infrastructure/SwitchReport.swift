@@ -47,7 +47,7 @@ public struct SwitchReport: Sendable {
     }
 
     /// Waits until the old clients are shut down: their calls have ended and their queues are empty, or
-    /// ``InfrastructureSurroundings/drainDeadline`` has passed.
+    /// ``InfrastructureOptions/drainDeadline`` has passed.
     @discardableResult
     public func drained() async -> Drained { await draining.value }
 }

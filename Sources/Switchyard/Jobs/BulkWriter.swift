@@ -69,12 +69,12 @@ extension StorageClient {
         _ writes: some Sequence<DocumentWrite>, options: BulkOptions = BulkOptions(),
         onResult: @escaping @Sendable (BulkResult) -> Void = { _ in }
     ) async throws -> BulkReport {
-        try await BulkRun(self, options, onResult).run(AtHand(writes))
+        try await BulkRun(self, options, onResult).run(AsyncAdapter(writes))
     }
 }
 
 /// A plain sequence as an asynchronous one.
-private struct AtHand<Base: Sequence>: AsyncSequence {
+private struct AsyncAdapter<Base: Sequence>: AsyncSequence {
     typealias Element = Base.Element
     private let base: Base
     init(_ base: Base) { self.base = base }

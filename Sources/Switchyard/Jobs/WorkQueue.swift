@@ -149,12 +149,13 @@ public struct WorkQueue<Payload: Codable & Sendable>: Sendable {
     }
 
     /// The payload in a job's document.
-    private struct Letter: Decodable {
+    private struct StoredJob: Decodable {
         let payload: Payload
     }
 
     private static func payload(_ document: DocumentSnapshot) throws(StorageError) -> Payload {
-        try DocumentCoder.standard.decode(Letter.self, from: document.data ?? DocumentData(), at: document.path).payload
+        try DocumentCoder.standard.decode(StoredJob.self, from: document.data ?? DocumentData(), at: document.path)
+            .payload
     }
 
     // MARK: Finishing a claimed job

@@ -14,7 +14,7 @@
 /// ```
 /// Every requirement has a default that changes nothing, so implement only what you need. The first of several layers is the
 /// innermost, and each sees only the calls that the layers outside it let through. To change what one operation *means*,
-/// conform to ``StorageLayer``, or to ``RoutedAuthClient`` and its siblings, instead.
+/// conform to ``StorageClientWrapper``, or to ``RoutedAuthClient`` and its siblings, instead.
 public protocol ClientLayer: Sendable {
     /// Runs `body`, as often as it likes if ``ClientCall/isRepeatable``, else once or not at all.
     func call<Result, Failure: ClientError>(

@@ -4,7 +4,7 @@ struct Layers: Sendable {
 
     /// Retries are innermost, so that an observer outside sees one call with its pauses, and a deadline applies to all
     /// attempts together.
-    init(retry: RetryPolicy?, _ surroundings: InfrastructureSurroundings) {
+    init(retry: RetryPolicy?, _ surroundings: InfrastructureOptions) {
         if let retry { all.append(RetryLayer(retry, clock: surroundings.clock, observer: surroundings.observer)) }
         all.append(DeadlineLayer())
         all += surroundings.layers

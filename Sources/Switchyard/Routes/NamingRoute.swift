@@ -61,7 +61,7 @@ struct NamingRoute<Client: Sendable>: Route {
 extension SnapshotStream where Failure: ClientError {
     func naming(_ operation: ClientOperation) -> Self {
         SnapshotStream(from: { [makeSource] in
-            RefailingSource<Element, Failure, Failure>(makeSource()) { $0.naming(operation) }
+            ErrorMappingSource<Element, Failure, Failure>(makeSource()) { $0.naming(operation) }
         })
     }
 }
@@ -69,7 +69,7 @@ extension SnapshotStream where Failure: ClientError {
 extension EventStream where Failure: ClientError {
     func naming(_ operation: ClientOperation) -> Self {
         EventStream(from: { [makeSource] in
-            RefailingSource<Element, Failure, Failure>(makeSource()) { $0.naming(operation) }
+            ErrorMappingSource<Element, Failure, Failure>(makeSource()) { $0.naming(operation) }
         })
     }
 }

@@ -163,12 +163,12 @@ extension RoutedStorageClient {
 extension Routed: StorageClient, RoutedStorageClient where Client == any StorageClient {}
 
 /// A storage client around another. Calls that it does not implement itself go to its ``base``, streams included.
-public protocol StorageLayer: RoutedStorageClient {
+public protocol StorageClientWrapper: RoutedStorageClient {
     /// The wrapped client, to which calls are forwarded. It should stay the same for as long as the layer lives.
     var base: any StorageClient { get }
 }
 
-extension StorageLayer {
+extension StorageClientWrapper {
     public var route: any Route<any StorageClient> { DirectRoute(base) }
 }
 

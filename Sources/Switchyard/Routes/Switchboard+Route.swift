@@ -62,7 +62,7 @@ extension Switchboard: Route {
         _ operation: ClientOperation, _ open: @escaping @Sendable (Client) -> EventStream<Element, Failure>
     ) -> EventStream<Element, Failure> {
         operation.isPinned
-            ? EventStream(from: { PinnedSource(self, open) }).naming(operation)
+            ? EventStream(from: { LeasedEventSource(self, open) }).naming(operation)
             : events(open) { $0.naming(operation) }
     }
 }

@@ -55,7 +55,7 @@ public struct EventStream<Element: Sendable, Failure: Error>: AsyncSequence, Sen
         _ transform: @escaping @Sendable (Element) -> Mapped, failure: @escaping @Sendable (Failure) -> NewFailure
     ) -> EventStream<Mapped, NewFailure> {
         EventStream<Mapped, NewFailure>(from: { [makeSource] in
-            TransformingSource(RefailingSource(makeSource(), failure)) { element throws(NewFailure) in
+            TransformingSource(ErrorMappingSource(makeSource(), failure)) { element throws(NewFailure) in
                 transform(element)
             }
         })
@@ -74,7 +74,7 @@ public struct EventStream<Element: Sendable, Failure: Error>: AsyncSequence, Sen
     package func observingLife(
         opened: @escaping @Sendable () -> Void, ended: @escaping @Sendable (Failure?) -> Void
     ) -> EventStream<Element, Failure> {
-        EventStream(from: { [makeSource] in WatchedSource(makeSource(), opened: opened, ended: ended) })
+        EventStream(from: { [makeSource] in ObservedSource(makeSource(), opened: opened, ended: ended) })
     }
 
     /// Begins an iteration now: once this returns, no event is missed, whenever the loop is reached.

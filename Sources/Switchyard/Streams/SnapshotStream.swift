@@ -62,7 +62,7 @@ public struct SnapshotStream<Element: Sendable, Failure: Error>: AsyncSequence, 
         _ transform: @escaping @Sendable (Element) -> Mapped, failure: @escaping @Sendable (Failure) -> NewFailure
     ) -> SnapshotStream<Mapped, NewFailure> {
         SnapshotStream<Mapped, NewFailure>(from: { [makeSource] in
-            TransformingSource(RefailingSource(makeSource(), failure)) { element throws(NewFailure) in
+            TransformingSource(ErrorMappingSource(makeSource(), failure)) { element throws(NewFailure) in
                 transform(element)
             }
         })
@@ -81,7 +81,7 @@ public struct SnapshotStream<Element: Sendable, Failure: Error>: AsyncSequence, 
     package func observingLife(
         opened: @escaping @Sendable () -> Void, ended: @escaping @Sendable (Failure?) -> Void
     ) -> SnapshotStream<Element, Failure> {
-        SnapshotStream(from: { [makeSource] in WatchedSource(makeSource(), opened: opened, ended: ended) })
+        SnapshotStream(from: { [makeSource] in ObservedSource(makeSource(), opened: opened, ended: ended) })
     }
 
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(source: makeSource()) }

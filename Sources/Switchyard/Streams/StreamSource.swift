@@ -42,7 +42,7 @@ final class TransformingSource<Input: Sendable, Output: Sendable, Failure: Error
 }
 
 /// Elements of another source, with another type of failure.
-final class RefailingSource<Element: Sendable, Inner: Error, Failure: Error>: StreamSource {
+final class ErrorMappingSource<Element: Sendable, Inner: Error, Failure: Error>: StreamSource {
     private let base: any StreamSource<Element, Inner>
     private let transform: @Sendable (Inner) -> Failure
 
@@ -63,7 +63,7 @@ final class RefailingSource<Element: Sendable, Inner: Error, Failure: Error>: St
 }
 
 /// Elements of another source that cannot fail, as of one that could.
-final class UnfailingSource<Element: Sendable, Failure: Error>: StreamSource {
+final class NonfailingSource<Element: Sendable, Failure: Error>: StreamSource {
     private let base: any StreamSource<Element, Never>
 
     init(_ base: any StreamSource<Element, Never>) { self.base = base }

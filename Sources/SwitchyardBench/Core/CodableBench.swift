@@ -15,14 +15,16 @@ struct CodableBench: BenchSection {
         }
 
         let coder = DocumentCoder.standard
-        let results = try await Contest(rounds: bench.settings.count(7, quick: 3)).run([
-            Contest.Contender("decode") { try documents.map { try coder.decode(CodableSample.self, from: $0) } },
-            Contest.Contender("JSONDecoder") {
+        let results = try await BenchComparison(rounds: bench.settings.count(7, quick: 3)).run([
+            BenchComparison.Contender("decode") {
+                try documents.map { try coder.decode(CodableSample.self, from: $0) }
+            },
+            BenchComparison.Contender("JSONDecoder") {
                 let decoder = JSONDecoder()
                 return try texts.map { try decoder.decode(CodableSample.self, from: $0) }
             },
-            Contest.Contender("encode") { try people.map { try coder.data(from: $0) } },
-            Contest.Contender("JSONEncoder") {
+            BenchComparison.Contender("encode") { try people.map { try coder.data(from: $0) } },
+            BenchComparison.Contender("JSONEncoder") {
                 let encoder = JSONEncoder()
                 return try people.map { try encoder.encode($0) }
             },

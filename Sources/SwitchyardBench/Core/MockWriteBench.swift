@@ -11,12 +11,12 @@ struct MockWriteBench: BenchSection {
         let small = try await WatchedItems(watchers: watchers, others: few)
         let large = try await WatchedItems(watchers: watchers, others: many)
         let unwatched = bench.settings.count(5_000, quick: 500)
-        let results = try await Contest(rounds: bench.settings.count(31, quick: 3)).run([
-            Contest.Contender("watched, few others") { try await small.writeWatched() },
-            Contest.Contender("watched, many others") { try await large.writeWatched() },
-            Contest.Contender("unwatched, few others") { try await small.writeOthers(unwatched, among: few) },
-            Contest.Contender("unwatched, many others") { try await large.writeOthers(unwatched, among: few) },
-            Contest.Contender("unmatched") { try await large.writeUnmatched(1) },
+        let results = try await BenchComparison(rounds: bench.settings.count(31, quick: 3)).run([
+            BenchComparison.Contender("watched, few others") { try await small.writeWatched() },
+            BenchComparison.Contender("watched, many others") { try await large.writeWatched() },
+            BenchComparison.Contender("unwatched, few others") { try await small.writeOthers(unwatched, among: few) },
+            BenchComparison.Contender("unwatched, many others") { try await large.writeOthers(unwatched, among: few) },
+            BenchComparison.Contender("unmatched") { try await large.writeUnmatched(1) },
         ])
         for one in [small, large] { one.end() }
         let milliseconds = results.map { $0.seconds * 1_000 }

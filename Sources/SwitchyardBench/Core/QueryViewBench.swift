@@ -19,10 +19,10 @@ struct QueryViewBench: BenchSection {
         // The first document has the lowest rank, so it is in every window.
         let moving = Windows(queries, query, documents, between: [try document(0, rank: 5), documents[0]])
         let leaving = Windows(queries, query, documents, between: [try document(0, rank: count), documents[0]])
-        let results = try await Contest(rounds: bench.settings.count(31, quick: 3), warmUps: 2).run([
-            Contest.Contender("moving") { moving.step() },
-            Contest.Contender("leaving") { leaving.step() },
-            Contest.Contender("first results") {
+        let results = try await BenchComparison(rounds: bench.settings.count(31, quick: 3), warmUps: 2).run([
+            BenchComparison.Contender("moving") { moving.step() },
+            BenchComparison.Contender("leaving") { leaving.step() },
+            BenchComparison.Contender("first results") {
                 var view = QueryView(query, reserve: 20)
                 view.reset(to: documents)
                 return view.takeChanges()

@@ -30,7 +30,7 @@
                 try await seed(client, collection, size)
                 let body = site.queryBody(collection.id)
                 let bytes = try await answerSize(site, body)
-                let results = try await Contest(rounds: bench.settings.count(9, quick: 1), warmUps: 3).run([
+                let results = try await BenchComparison(rounds: bench.settings.count(9, quick: 1), warmUps: 3).run([
                     .init("blocking libcurl") { try await BlockingCurl.posts(site.url("runQuery"), body, count: 1) },
                     .init("switchyard") { try await read(client, collection, size) },
                 ])

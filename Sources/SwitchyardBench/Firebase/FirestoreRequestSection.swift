@@ -58,7 +58,7 @@
             bare: @escaping @Sendable (_ worker: Int, _ count: Int, _ handsOver: Bool) async throws -> Void,
             ours: @escaping @Sendable (Int, Int) async throws -> Void
         ) async throws {
-            let results = try await Contest(rounds: bench.settings.count(7, quick: 1), warmUps: 2).run([
+            let results = try await BenchComparison(rounds: bench.settings.count(7, quick: 1), warmUps: 2).run([
                 .init("blocking libcurl") { try await spread(count, concurrency) { try await bare($0, $1, false) } },
                 .init("switchyard") { try await spread(count, concurrency, ours) },
                 .init("libcurl on a second thread") {

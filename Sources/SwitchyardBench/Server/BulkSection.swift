@@ -14,7 +14,7 @@
             let backend = try await site.backend()
             let storage = try await backend.actingAsProject().storage
             let count = bench.settings.count(100_000, quick: 2_000)
-            let results = try await Contest(rounds: bench.settings.count(5, quick: 1)).run([
+            let results = try await BenchComparison(rounds: bench.settings.count(5, quick: 1)).run([
                 .init("batches by hand") { try await Self.byHand(count, storage) },
                 .init("writeInBulk") { try await Self.inBulk(count, storage) },
             ])

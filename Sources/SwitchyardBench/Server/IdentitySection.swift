@@ -24,9 +24,9 @@
             try await backend.actingAsProject().storage.writeInBulk(paths.map { try .set($0, ["number": 0]) })
             for (what, call) in [("get", Self.get), ("set", Self.set)] {
                 let contenders = zip(counts, crowds).map { count, clients in
-                    Contest.Contender("\(count)") { try await Self.spread(calls, over: clients, call) }
+                    BenchComparison.Contender("\(count)") { try await Self.spread(calls, over: clients, call) }
                 }
-                let results = try await Contest(rounds: bench.settings.count(5, quick: 1)).run(contenders)
+                let results = try await BenchComparison(rounds: bench.settings.count(5, quick: 1)).run(contenders)
                 for result in results {
                     await bench.report("\(what), identities: \(result.name)", Double(calls) / result.seconds, "req/s")
                 }
@@ -56,7 +56,7 @@
         private func reportMaking(_ bench: Bench, _ backend: Infrastructure, _ project: String) async throws {
             let caller = Self.caller(0, project)
             let count = bench.settings.count(20_000, quick: 1_000)
-            let results = try await Contest(rounds: bench.settings.count(7, quick: 1)).run([
+            let results = try await BenchComparison(rounds: bench.settings.count(7, quick: 1)).run([
                 .init("acting(as:)") { for _ in 0..<count { _ = try await backend.acting(as: caller) } }
             ])
             await bench.report("acting(as:)", results[0].seconds / Double(count) * 1e6, "µs", .atMost(20))

@@ -20,7 +20,7 @@
             let bodies = recorder.bodies
             let backend = try await Infrastructure(SupabaseModule(site.configuration))
             let storage = try await backend.actingAsProject().storage
-            let results = try await Contest(rounds: bench.settings.count(5, quick: 1)).run([
+            let results = try await BenchComparison(rounds: bench.settings.count(5, quick: 1)).run([
                 .init("blocking libcurl") {
                     try await BlockingCurl.posts(
                         site.url(ofFunction: "switchyard_query"), headers: site.headers, count: bodies.count

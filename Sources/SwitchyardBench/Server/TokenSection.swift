@@ -15,9 +15,9 @@ struct TokenSection: BenchSection {
         let firebase = try await firebaseVerifier()
         let supabase = try await supabaseVerifier()
         let count = bench.settings.count(20_000, quick: 4_000)
-        let results = try await Contest(rounds: bench.settings.count(11, quick: 3)).run([
-            Contest.Contender("RS256") { try await verify(firebase.token, count, firebase.verifier) },
-            Contest.Contender("HS256") { try await verify(supabase.token, count, supabase.verifier) },
+        let results = try await BenchComparison(rounds: bench.settings.count(11, quick: 3)).run([
+            BenchComparison.Contender("RS256") { try await verify(firebase.token, count, firebase.verifier) },
+            BenchComparison.Contender("HS256") { try await verify(supabase.token, count, supabase.verifier) },
         ])
         let rates = results.map { Double(count) / $0.cpuSeconds }
         await bench.report("verifications by RS256, for each second of a core", rates[0], "1/s", .atLeast(5_000))

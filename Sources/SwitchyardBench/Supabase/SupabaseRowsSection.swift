@@ -28,7 +28,7 @@
         ) async throws {
             let count = bench.settings.count(concurrency == 1 ? 1_000 : 3_200, quick: 64)
             let address = site.url(ofFunction: "bench_row")
-            let results = try await Contest(rounds: bench.settings.count(7, quick: 1), warmUps: 2).run([
+            let results = try await BenchComparison(rounds: bench.settings.count(7, quick: 1), warmUps: 2).run([
                 .init("blocking libcurl") {
                     try await Self.spread(count, concurrency) { count in
                         try await BlockingCurl.posts(
@@ -64,7 +64,7 @@
             let (bytes, prepared) = (try await transport.send(request).body, request)
             await bench.report("1000 rows, size of the answer", Double(bytes.count) / 1e3, "kB")
 
-            let results = try await Contest(rounds: bench.settings.count(9, quick: 1), warmUps: 2).run([
+            let results = try await BenchComparison(rounds: bench.settings.count(9, quick: 1), warmUps: 2).run([
                 .init("blocking libcurl") {
                     try await BlockingCurl.posts(
                         address, Array("{}".utf8), headers: site.headers, count: repeats)
@@ -97,7 +97,7 @@
                 try JSONBytesDecoder().decode([JSONCodingBench.Row].self, from: bytes)
                     == theirs.decode([JSONCodingBench.Row].self, from: data)
             else { throw BenchFailure("the decoders do not agree") }
-            let results = try await Contest(rounds: bench.settings.count(9, quick: 1)).run([
+            let results = try await BenchComparison(rounds: bench.settings.count(9, quick: 1)).run([
                 .init("decode") {
                     try (0..<repeats).map { _ in
                         try JSONBytesDecoder().decode([JSONCodingBench.Row].self, from: bytes)

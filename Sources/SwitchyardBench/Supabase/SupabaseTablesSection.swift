@@ -32,7 +32,7 @@
         ) async throws {
             let count = bench.settings.count(concurrency == 1 ? 1_000 : 3_200, quick: 64)
             let table = "\(site.url)/rest/v1/things"
-            let results = try await Contest(rounds: bench.settings.count(7, quick: 1), warmUps: 2).run([
+            let results = try await BenchComparison(rounds: bench.settings.count(7, quick: 1), warmUps: 2).run([
                 .init("blocking libcurl") {
                     try await SupabaseRowsSection.spread(count, concurrency) { count in
                         try await BlockingCurl.gets(headers: site.headers, count: count) {
@@ -61,7 +61,7 @@
             let table = "\(site.url)/rest/v1/things?on_conflict=id&select=\(Self.thingsSelected)"
             let headers = site.headers + ["Prefer: return=representation,resolution=merge-duplicates"]
             let each = count / concurrency
-            let results = try await Contest(rounds: bench.settings.count(7, quick: 1), warmUps: 1).run([
+            let results = try await BenchComparison(rounds: bench.settings.count(7, quick: 1), warmUps: 1).run([
                 .init("blocking libcurl") {
                     try await Self.spread(concurrency) { task in
                         try await BlockingCurl.posts(table, headers: headers, count: each) { number in
@@ -84,7 +84,7 @@
         }
 
         private func report(
-            _ bench: Bench, _ title: String, _ concurrency: Int, _ count: Int, _ results: [Contest.Result],
+            _ bench: Bench, _ title: String, _ concurrency: Int, _ count: Int, _ results: [BenchComparison.Result],
             _ mark: Figure.Mark
         ) async {
             let title = concurrency == 1 ? title : "\(title), \(concurrency) at once"
@@ -112,7 +112,7 @@
             let people = storage.collection("bench", of: JSONCodingBench.Row.self)
             // From then on the service is known to give more than a thousand at once, so none of them may be missing.
             _ = try await storage.documents(Query(in: "many").limited(to: 1_100), from: .server)
-            let results = try await Contest(rounds: bench.settings.count(9, quick: 1), warmUps: 2).run([
+            let results = try await BenchComparison(rounds: bench.settings.count(9, quick: 1), warmUps: 2).run([
                 .init("blocking libcurl") {
                     try await BlockingCurl.gets(headers: site.headers, count: repeats) { _ in address }
                 },
@@ -151,7 +151,7 @@
             let address =
                 "\(site.url)/rest/v1/many?select=id,rank,title,xmin&order=rank.desc&limit=20"
             let query = Query(in: "many").ordered(by: "rank", .descending).limited(to: 20)
-            let results = try await Contest(rounds: bench.settings.count(7, quick: 1), warmUps: 2).run([
+            let results = try await BenchComparison(rounds: bench.settings.count(7, quick: 1), warmUps: 2).run([
                 .init("blocking libcurl") {
                     try await BlockingCurl.gets(headers: site.headers, count: repeats) { _ in address }
                 },

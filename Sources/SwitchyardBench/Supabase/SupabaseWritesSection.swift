@@ -14,7 +14,7 @@
             let storage = try await site.storage()
             let single = bench.settings.count(200, quick: 16)
             let each = bench.settings.count(40, quick: 4)
-            let results = try await Contest(rounds: bench.settings.count(7, quick: 1), warmUps: 1).run([
+            let results = try await BenchComparison(rounds: bench.settings.count(7, quick: 1), warmUps: 1).run([
                 .init("one after the other") { try await Self.write(single, as: 0, to: storage) },
                 .init("\(Self.concurrency) at once") {
                     try await withThrowingTaskGroup(of: Void.self) { group in

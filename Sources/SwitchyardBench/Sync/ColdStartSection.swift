@@ -36,7 +36,7 @@ struct ColdStartSection: BenchSection {
 
     /// Fills the cache through the engine: a large collection, or ranges of it; a small one; and a query that is then confirmed.
     private func fill(_ folder: URL, _ total: Int) throws {
-        let desk = try SyncDesk(SQLiteStore(folder: folder))
+        let desk = try SyncBenchSetup(SQLiteStore(folder: folder))
         var listeners = 0
         func fetch(_ query: Query, _ documents: [DocumentSnapshot]) {
             listeners += 1

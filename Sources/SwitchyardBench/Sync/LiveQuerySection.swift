@@ -29,7 +29,7 @@ struct LiveQuerySection: BenchSection {
         let documents = (0..<count).map { SyncSample.document($0) }.shuffled()
         var times: [Double] = []
         for _ in 0..<bench.settings.count(9, quick: 1) {
-            let desk = try SyncDesk(store())
+            let desk = try SyncBenchSetup(store())
             desk.feed(.listen(1, Self.query, ViewOptions()))
             let before = Usage.cpuSeconds
             desk.answer(2, documents)
@@ -50,7 +50,7 @@ struct LiveQuerySection: BenchSection {
 
     /// Seconds of processor time from the event of a changed document to the listener's snapshot.
     private func changeTime(among count: Int, changes: Int, _ store: any SyncStore) throws -> Double {
-        let desk = try SyncDesk(store)
+        let desk = try SyncBenchSetup(store)
         defer { desk.machine.close() }
         desk.feed(.listen(1, Self.query, ViewOptions()))
         desk.answer(2, (0..<count).map { SyncSample.document($0) })

@@ -93,7 +93,7 @@ struct ReplaySection: BenchSection {
 
     /// The memory for a listener of 10 000 documents, including the cache in memory.
     private func viewShare(_ count: Int) throws -> Double {
-        let desk = try SyncDesk(MemoryStore())
+        let desk = try SyncBenchSetup(MemoryStore())
         desk.feed(.listen(1, .query(Query(in: "items")), ViewOptions()))
         desk.feed(.watched(.added([2])))
         let before = Usage.residentBytes

@@ -35,7 +35,7 @@ enum SyncSample {
 }
 
 /// A machine whose streams open at once, with the snapshots and requests that it produced.
-final class SyncDesk {
+final class SyncBenchSetup {
     let machine: SyncMachine
     private(set) var snapshots: [Int: ViewSnapshot] = [:]
     private(set) var raised = 0

@@ -33,13 +33,15 @@ struct JSONCodingBench: BenchSection {
         else { throw BenchFailure("the coders do not agree") }
         await bench.report("bytes a row", Double(text.count) / 1000, "B")
 
-        let results = try await Contest(rounds: bench.settings.count(9, quick: 1)).run([
-            Contest.Contender("decode") {
+        let results = try await BenchComparison(rounds: bench.settings.count(9, quick: 1)).run([
+            BenchComparison.Contender("decode") {
                 try Self.each(repeats) { try JSONBytesDecoder().decode([Row].self, from: text) }
             },
-            Contest.Contender("JSONDecoder") { try Self.each(repeats) { try decoder.decode([Row].self, from: data) } },
-            Contest.Contender("encode") { try Self.each(repeats) { try JSONBytesEncoder().encode(rows) } },
-            Contest.Contender("JSONEncoder") { try Self.each(repeats) { try encoder.encode(rows) } },
+            BenchComparison.Contender("JSONDecoder") {
+                try Self.each(repeats) { try decoder.decode([Row].self, from: data) }
+            },
+            BenchComparison.Contender("encode") { try Self.each(repeats) { try JSONBytesEncoder().encode(rows) } },
+            BenchComparison.Contender("JSONEncoder") { try Self.each(repeats) { try encoder.encode(rows) } },
         ])
         let milliseconds = results.map { $0.seconds / Double(repeats) * 1000 }
         await bench.report("decode 1000 rows", milliseconds[0], "ms")

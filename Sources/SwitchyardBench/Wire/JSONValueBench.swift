@@ -12,11 +12,11 @@ struct JSONValueBench: BenchSection {
         let megabytes = Double(text.count) / 1e6
         await bench.report("size of the text", megabytes, "MB")
 
-        let results = try await Contest(rounds: bench.settings.count(7, quick: 1)).run([
-            Contest.Contender("parse") { try JSON(parsing: text) },
-            Contest.Contender("JSONDecoder") { try JSONDecoder().decode(JSON.self, from: data) },
-            Contest.Contender("write") { value.bytes() },
-            Contest.Contender("JSONEncoder") { try JSONEncoder().encode(value) },
+        let results = try await BenchComparison(rounds: bench.settings.count(7, quick: 1)).run([
+            BenchComparison.Contender("parse") { try JSON(parsing: text) },
+            BenchComparison.Contender("JSONDecoder") { try JSONDecoder().decode(JSON.self, from: data) },
+            BenchComparison.Contender("write") { value.bytes() },
+            BenchComparison.Contender("JSONEncoder") { try JSONEncoder().encode(value) },
         ])
         let rates = results.map { megabytes / $0.seconds }
         await bench.report("parse", rates[0], "MB/s", .atLeast(150))

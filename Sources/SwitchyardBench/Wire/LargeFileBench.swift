@@ -28,14 +28,14 @@
             let client = try await site.client()
             let rounds = bench.settings.count(3, quick: 1)
 
-            let up = try await Contest(rounds: rounds).run([
+            let up = try await BenchComparison(rounds: rounds).run([
                 .init("blocking libcurl") { try await site.plainUpload(file, size) },
                 .init("switchyard") { _ = try await client.upload(.file(file), to: "film").result() },
             ])
             await report(bench, "up", up, size, share)
 
             let copy = folder.appendingPathComponent("copy")
-            let down = try await Contest(rounds: rounds).run([
+            let down = try await BenchComparison(rounds: rounds).run([
                 .init("blocking libcurl") {
                     let descriptor = open(copy.path, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
                     defer { close(descriptor) }
@@ -53,7 +53,7 @@
         }
 
         private static func report(
-            _ bench: Bench, _ title: String, _ results: [Contest.Result], _ size: Int, _ share: Double?
+            _ bench: Bench, _ title: String, _ results: [BenchComparison.Result], _ size: Int, _ share: Double?
         ) async {
             for result in results {
                 await bench.report("\(title), \(result.name)", Double(size) / result.seconds / 1e9, "GB/s")

@@ -10,7 +10,7 @@ package struct JSONEncodingState {
     }
 
     /// An error if a container is used against the rules of `Encoder`.
-    package enum Misuse: String, Error {
+    package enum EncodingMistake: String, Error {
         case notOpen = "A container was used after its value had been written, or with another beside it."
         case secondValue = "A second value was written in the place of one."
         case repeatedKey = "A key was written twice."
@@ -53,14 +53,14 @@ package struct JSONEncodingState {
     }
 
     /// Starts the next element of the array at `level`.
-    package mutating func beginElement(at level: Int) throws(Misuse) {
+    package mutating func beginElement(at level: Int) throws(EncodingMistake) {
         guard level == levels.count, levels[level - 1].kind == .array else { throw .notOpen }
         if levels[level - 1].count > 0 { text.append(UInt8(ascii: ",")) }
         levels[level - 1].count += 1
     }
 
     /// Starts the member `name` of the object at `level`.
-    package mutating func beginMember(_ name: String, at level: Int) throws(Misuse) {
+    package mutating func beginMember(_ name: String, at level: Int) throws(EncodingMistake) {
         guard level == levels.count, levels[level - 1].kind == .object else { throw .notOpen }
         if levels[level - 1].count > 0 { text.append(UInt8(ascii: ",")) }
         levels[level - 1].count += 1
@@ -71,7 +71,7 @@ package struct JSONEncodingState {
     }
 
     @inline(__always)
-    private mutating func noteKey(_ key: Range<Int>) throws(Misuse) {
+    private mutating func noteKey(_ key: Range<Int>) throws(EncodingMistake) {
         let top = levels.count - 1
         let mayRepeat = text.withUnsafeBufferPointer { text in
             let bytes = UnsafeBufferPointer(rebasing: text[key])
@@ -99,7 +99,7 @@ package struct JSONEncodingState {
     private func exactKey(_ key: Range<Int>) -> ExactKey { ExactKey(String(decoding: text[key], as: UTF8.self)) }
 
     /// Records that the value of `level` is a single value.
-    package mutating func beginSingle(at level: Int) throws(Misuse) {
+    package mutating func beginSingle(at level: Int) throws(EncodingMistake) {
         guard level == levels.count, levels[level - 1].kind == .untouched else { throw .secondValue }
         levels[level - 1].kind = .single
     }

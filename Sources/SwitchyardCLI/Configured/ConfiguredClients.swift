@@ -4,9 +4,9 @@ import Synchronization
 /// An auth client that knows its device.
 struct DeviceAuthClient: RoutedAuthClient {
     let route: any Route<any AuthClient>
-    let place: InfrastructureSurroundings
+    let place: InfrastructureOptions
 
-    init(_ client: any AuthClient, at place: InfrastructureSurroundings) {
+    init(_ client: any AuthClient, at place: InfrastructureOptions) {
         route = DirectRoute(client)
         self.place = place
     }
@@ -16,10 +16,10 @@ struct DeviceAuthClient: RoutedAuthClient {
 /// had ended, and sends nothing more.
 final class DeviceFileClient: RoutedFileStorageClient {
     let route: any Route<any FileStorageClient>
-    let place: InfrastructureSurroundings
+    let place: InfrastructureOptions
     private let isCut = Mutex(false)
 
-    init(_ client: any FileStorageClient, at place: InfrastructureSurroundings) {
+    init(_ client: any FileStorageClient, at place: InfrastructureOptions) {
         route = DirectRoute(client)
         self.place = place
     }

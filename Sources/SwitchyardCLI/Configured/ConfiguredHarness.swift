@@ -25,7 +25,7 @@ struct ConfiguredHarness {
     init(_ configuration: InfrastructureConfiguration) async throws(InfrastructureError) {
         let site = try ConfiguredSite(configuration)
         // The clients' capabilities may depend on whether they have a state folder.
-        let device = try await site.makeDevice(at: site.folder?.newDevice() ?? InfrastructureSurroundings())
+        let device = try await site.makeDevice(at: site.folder?.newDevice() ?? InfrastructureOptions())
         let storage = device.storage.capabilities
         var auth = AuthFeatures(device.auth.capabilities)
         auth.playsOutside = false
@@ -103,7 +103,7 @@ extension ConfiguredSite {
     /// A client for `service` on another device, where `person` is signed in.
     fileprivate func client<Client>(
         for service: InfrastructureService, of person: Person,
-        at place: InfrastructureSurroundings = InfrastructureSurroundings(),
+        at place: InfrastructureOptions = InfrastructureOptions(),
         _ make: (InfrastructureFactory, InfrastructureProvider, any AuthClient) async throws -> Client
     ) async throws -> Client {
         let factory = makeFactory()
@@ -130,14 +130,14 @@ private struct ConfiguredAuth: AuthHarness {
     let site: ConfiguredSite
 
     func makeAuthClient() async throws -> any AuthClient {
-        try await make(at: site.folder?.newDevice() ?? InfrastructureSurroundings())
+        try await make(at: site.folder?.newDevice() ?? InfrastructureOptions())
     }
 
     func reopen(_ client: any AuthClient) async throws -> any AuthClient {
-        try await make(at: client.unwrapped(as: DeviceAuthClient.self)?.place ?? InfrastructureSurroundings())
+        try await make(at: client.unwrapped(as: DeviceAuthClient.self)?.place ?? InfrastructureOptions())
     }
 
-    private func make(at place: InfrastructureSurroundings) async throws -> any AuthClient {
+    private func make(at place: InfrastructureOptions) async throws -> any AuthClient {
         DeviceAuthClient(
             try await site.makeFactory().createAuthClient(provider: site.provider(of: .auth), in: place), at: place)
     }
@@ -149,18 +149,18 @@ private struct ConfiguredFiles: FileHarness {
     let person: Person
 
     func makeFileClient() async throws -> any FileStorageClient {
-        try await make(at: site.folder?.newDevice() ?? InfrastructureSurroundings())
+        try await make(at: site.folder?.newDevice() ?? InfrastructureOptions())
     }
 
     func reopen(_ client: any FileStorageClient) async throws -> any FileStorageClient {
-        try await make(at: client.unwrapped(as: DeviceFileClient.self)?.place ?? InfrastructureSurroundings())
+        try await make(at: client.unwrapped(as: DeviceFileClient.self)?.place ?? InfrastructureOptions())
     }
 
     func cutOff(_ client: any FileStorageClient, afterBytes count: Int64) async throws {
         client.unwrapped(as: DeviceFileClient.self)?.cutOff()
     }
 
-    private func make(at place: InfrastructureSurroundings) async throws -> any FileStorageClient {
+    private func make(at place: InfrastructureOptions) async throws -> any FileStorageClient {
         DeviceFileClient(
             try await site.client(for: .files, of: person, at: place) { factory, provider, auth in
                 try await factory.createFileStorageClient(provider: provider, auth: auth, in: place)

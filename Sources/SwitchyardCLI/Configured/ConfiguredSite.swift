@@ -47,7 +47,7 @@ struct ConfiguredSite: Sendable {
 
     /// All clients of another device, with nobody signed in.
     func makeDevice(
-        at place: InfrastructureSurroundings = InfrastructureSurroundings()
+        at place: InfrastructureOptions = InfrastructureOptions()
     ) async throws(InfrastructureError) -> Infrastructure { try await makeFactory().make(selection, in: place) }
 
     func provider(of service: InfrastructureService) -> InfrastructureProvider {

@@ -12,9 +12,9 @@ final class RunFolder: Sendable {
     }
 
     /// The surroundings of a new device.
-    func newDevice() -> InfrastructureSurroundings {
+    func newDevice() -> InfrastructureOptions {
         let number = count.add(1, ordering: .relaxed).newValue
-        return InfrastructureSurroundings(
+        return InfrastructureOptions(
             stateFolder: url.appendingPathComponent("device-\(number)", isDirectory: true))
     }
 

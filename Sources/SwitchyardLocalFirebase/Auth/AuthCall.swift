@@ -12,7 +12,7 @@ struct AuthCall: Sendable {
     let project: String
     /// This server's address, for links.
     let origin: String
-    let seal: ServerSeal
+    let seal: ServerSigningKey
     let signer: LocalTokenSigner
     /// The claims of every new account, as JSON text.
     let claims: String?
@@ -55,7 +55,7 @@ struct AuthCall: Sendable {
     /// An address. An empty one is malformed, not missing.
     func address(_ name: String = "email", or message: String) throws(AuthFailure) -> String {
         guard fields[name] != nil else { throw AuthFailure(message) }
-        return try AuthRegister.email(text(name) ?? "")
+        return try AccountDatabase.email(text(name) ?? "")
     }
 
     static func camelCased(_ object: JSONObject) -> JSONObject {

@@ -65,7 +65,7 @@ struct IdentityAssertion: Codable, Sendable {
             }
         }
         rawID = subject
-        email = try content["email"]?.string.map { text throws(AuthFailure) in try AuthRegister.email(text) }
+        email = try content["email"]?.string.map { text throws(AuthFailure) in try AccountDatabase.email(text) }
         isEmailVerified = content["email_verified"]?.bool ?? false
         displayName = content["name"]?.string
         photoURL = content["picture"]?.string

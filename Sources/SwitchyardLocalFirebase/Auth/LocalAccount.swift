@@ -79,7 +79,7 @@ struct StoredPassword: Codable, Sendable {
     private let hash: [UInt8]
 
     init(_ password: String) {
-        salt = ServerSeal.makeKey()
+        salt = ServerSigningKey.makeKey()
         hash = HMACSHA256.code(for: Array(password.utf8), key: salt)
     }
 

@@ -43,7 +43,7 @@ extension LocalAuth {
     }
 
     private func look(
-        _ request: ServerRequest, _ body: (inout AuthRegister) -> JSON
+        _ request: ServerRequest, _ body: (inout AccountDatabase) -> JSON
     ) -> ServerResponse {
         guard request.parameters["project"] == project else {
             return .json(AuthFailure.notFound.body.bytes(), status: 404)
@@ -55,7 +55,7 @@ extension LocalAuth {
         }
     }
 
-    private static func mailedCodes(_ register: inout AuthRegister) -> JSON {
+    private static func mailedCodes(_ register: inout AccountDatabase) -> JSON {
         [
             "oobCodes": .array(
                 register.mailedCodes.map { mailed in
@@ -69,7 +69,7 @@ extension LocalAuth {
         ]
     }
 
-    private static func phonedCodes(_ register: inout AuthRegister) -> JSON {
+    private static func phonedCodes(_ register: inout AccountDatabase) -> JSON {
         [
             "verificationCodes": .array(
                 register.phonedCodes.map { sent in
@@ -81,7 +81,7 @@ extension LocalAuth {
         ]
     }
 
-    private static func settings(_ register: inout AuthRegister) -> JSON {
+    private static func settings(_ register: inout AccountDatabase) -> JSON {
         [
             "signIn": ["allowDuplicateEmails": .bool(register.settings.allowsDuplicateEmails)],
             "emailPrivacyConfig": ["enableImprovedEmailPrivacy": .bool(register.settings.protectsEmails)],

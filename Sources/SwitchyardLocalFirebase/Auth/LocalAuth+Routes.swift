@@ -39,7 +39,9 @@ extension LocalAuth {
         for pattern in ["/v1/projects/{project}/{call}", "/v1/{call}", "/v2/{call}"] {
             router.on(.post, toolkit + pattern) { await self.answer($0, $0.parameters["call"] ?? "") }
             router.on(nil, toolkit + pattern) { request in
-                guard AuthRegister.isCall(request.parameters["call"] ?? "") else { return LocalAuth.refused(.notFound) }
+                guard AccountDatabase.isCall(request.parameters["call"] ?? "") else {
+                    return LocalAuth.refused(.notFound)
+                }
                 return LocalAuth.onlyPosted(request)
             }
         }
@@ -154,8 +156,8 @@ extension LocalAuth {
     }
 }
 
-extension AuthRegister {
-    private typealias Call = @Sendable (inout AuthRegister, AuthCall) throws(AuthFailure) -> JSONObject
+extension AccountDatabase {
+    private typealias Call = @Sendable (inout AccountDatabase, AuthCall) throws(AuthFailure) -> JSONObject
 
     private static let calls: [String: Call] = [
         "token": { (register, call) throws(AuthFailure) in try register.refresh(call) },

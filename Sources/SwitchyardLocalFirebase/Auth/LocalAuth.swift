@@ -10,16 +10,16 @@ package final class LocalAuth: LocalFirebaseService, LocalIdentities {
         var key: [UInt8]
         /// The key that signs tokens, if they are signed.
         var tokenKey: RSAPrivateKey?
-        var register: AuthRegister
+        var register: AccountDatabase
     }
 
     private struct State {
-        var register: AuthRegister
+        var register: AccountDatabase
         var origin = ""
     }
 
     let project: String
-    let seal: ServerSeal
+    let seal: ServerSigningKey
     let signer: LocalTokenSigner
     /// The claims of every new account, as JSON text.
     private let claims: String?
@@ -33,14 +33,14 @@ package final class LocalAuth: LocalFirebaseService, LocalIdentities {
         project = options.project
         now = options.now
         self.folder = folder
-        var kept = Kept(key: ServerSeal.makeKey(), register: AuthRegister())
+        var kept = Kept(key: ServerSigningKey.makeKey(), register: AccountDatabase())
         if let data = try folder?.read(LocalAuth.file) {
             do { kept = try JSONDecoder().decode(Kept.self, from: data) } catch {
                 throw LocalFolder.unreadable(LocalAuth.file)
             }
         }
         if options.signsTokens, kept.tokenKey == nil { kept.tokenKey = options.tokenKey ?? RSAPrivateKey() }
-        seal = ServerSeal(key: kept.key)
+        seal = ServerSigningKey(key: kept.key)
         tokenKey = kept.tokenKey
         signer = options.signsTokens ? kept.tokenKey.map { .signed($0) } ?? .unsigned : .unsigned
         claims =
@@ -67,7 +67,7 @@ package final class LocalAuth: LocalFirebaseService, LocalIdentities {
 
     /// Makes one call. Its changes are saved before it is answered.
     func perform<Answer>(
-        _ body: (inout AuthRegister) throws(AuthFailure) -> Answer
+        _ body: (inout AccountDatabase) throws(AuthFailure) -> Answer
     ) throws(AuthFailure) -> Answer {
         try state.withLock { state throws(AuthFailure) in
             let answer = try body(&state.register)
@@ -79,7 +79,7 @@ package final class LocalAuth: LocalFirebaseService, LocalIdentities {
         }
     }
 
-    private func save(_ register: AuthRegister, to folder: LocalFolder) throws(LocalFirebaseError) {
+    private func save(_ register: AccountDatabase, to folder: LocalFolder) throws(LocalFirebaseError) {
         guard let data = try? JSONEncoder().encode(Kept(key: seal.key, tokenKey: tokenKey, register: register)) else {
             throw LocalFolder.unreadable(LocalAuth.file)
         }

@@ -12,7 +12,7 @@ struct MessagingCall: Sendable {
     let authorization: String?
     let installationToken: String?
     let now: Timestamp
-    let seal: ServerSeal
+    let seal: ServerSigningKey
 
     /// Checks that the caller is the app's own server. No ID token qualifies.
     func checkIsServer() throws(MessagingFailure) {
@@ -28,19 +28,19 @@ package final class LocalMessaging: LocalFirebaseService {
     private static let file = "messaging.json"
 
     private let project: String
-    private let seal: ServerSeal
+    private let seal: ServerSigningKey
     private let now: @Sendable () -> Timestamp
     private let folder: LocalFolder?
-    private let register: Mutex<MessagingRegister>
+    private let register: Mutex<MessagingDatabase>
 
-    init(_ options: LocalFirebaseOptions, folder: LocalFolder?, seal: ServerSeal) throws(LocalFirebaseError) {
+    init(_ options: LocalFirebaseOptions, folder: LocalFolder?, seal: ServerSigningKey) throws(LocalFirebaseError) {
         project = options.project
         self.seal = seal
         now = options.now
         self.folder = folder
-        var kept = MessagingRegister()
+        var kept = MessagingDatabase()
         if let data = try folder?.read(LocalMessaging.file) {
-            do { kept = try JSONDecoder().decode(MessagingRegister.self, from: data) } catch {
+            do { kept = try JSONDecoder().decode(MessagingDatabase.self, from: data) } catch {
                 throw LocalFolder.unreadable(LocalMessaging.file)
             }
         }
@@ -131,7 +131,7 @@ package final class LocalMessaging: LocalFirebaseService {
     }
 
     private typealias Operation =
-        @Sendable (inout MessagingRegister, MessagingCall, ServerRequest) throws(MessagingFailure) -> JSON
+        @Sendable (inout MessagingDatabase, MessagingCall, ServerRequest) throws(MessagingFailure) -> JSON
 
     /// Adds the path of the actual service, both after its host's name as in auth, and without.
     private func on(

@@ -61,7 +61,7 @@ struct TopicCondition {
                 return term
             }
             guard take("'"), let end = rest.firstIndex(of: "'") else { throw malformed }
-            let name = try MessagingRegister.topic(String(rest[..<end]))
+            let name = try MessagingDatabase.topic(String(rest[..<end]))
             rest = rest[rest.index(after: end)...]
             guard take("in"), take("topics") else { throw malformed }
             topics += 1

@@ -12,7 +12,7 @@ final class LocalBuckets: Sendable {
     }
 
     private struct State {
-        var objects: [Key: LocalObject] = [:]
+        var objects: [Key: LocalFile] = [:]
         var lastGeneration: Int64 = 0
     }
 
@@ -34,7 +34,7 @@ final class LocalBuckets: Sendable {
         for name in (try? FileManager.default.contentsOfDirectory(atPath: self.folder.path)) ?? [] {
             let file = self.folder.appendingPathComponent(name)
             guard name.hasSuffix(Self.ending), let data = try? Data(contentsOf: file) else { continue }
-            guard let json = try? JSON(parsing: [UInt8](data)), let object = LocalObject(kept: json) else {
+            guard let json = try? JSON(parsing: [UInt8](data)), let object = LocalFile(kept: json) else {
                 throw LocalFolder.unreadable(name)
             }
             kept.objects[Key(bucket: object.bucket, name: object.name)] = object
@@ -47,7 +47,7 @@ final class LocalBuckets: Sendable {
 
     private static let ending = ".object"
 
-    func path(of object: LocalObject) -> String { folder.appendingPathComponent(object.file).path }
+    func path(of object: LocalFile) -> String { folder.appendingPathComponent(object.file).path }
 
     /// Creates a file for uploaded contents.
     func receive() throws(ServerContents.Failure) -> ServerContents {
@@ -56,7 +56,7 @@ final class LocalBuckets: Sendable {
 
     // MARK: Objects
 
-    func object(_ bucket: String, _ name: String) -> LocalObject? {
+    func object(_ bucket: String, _ name: String) -> LocalFile? {
         state.withLock { $0.objects[Key(bucket: bucket, name: name)] }
     }
 
@@ -67,12 +67,12 @@ final class LocalBuckets: Sendable {
     /// Stores an object, replacing an existing one.
     func store(
         _ bucket: String, _ name: String, _ contents: ServerContents, _ description: JSONObject, now: Timestamp
-    ) -> LocalObject {
+    ) -> LocalFile {
         let file = URL(fileURLWithPath: contents.path).lastPathComponent
         let sums = contents.sums
         let (object, old) = state.withLock { state in
             state.lastGeneration = max(now.microseconds, state.lastGeneration + 1)
-            let object = LocalObject(
+            let object = LocalFile(
                 file: file, bucket: bucket, name: name, generation: state.lastGeneration, contents: sums,
                 description: description, now: now)
             return (object, state.objects.updateValue(object, forKey: Key(bucket: bucket, name: name)))
@@ -82,9 +82,9 @@ final class LocalBuckets: Sendable {
         return object
     }
 
-    func change(_ bucket: String, _ name: String, _ body: (inout LocalObject) -> Void) -> LocalObject? {
+    func change(_ bucket: String, _ name: String, _ body: (inout LocalFile) -> Void) -> LocalFile? {
         let key = Key(bucket: bucket, name: name)
-        let object = state.withLock { state -> LocalObject? in
+        let object = state.withLock { state -> LocalFile? in
             guard var object = state.objects[key] else { return nil }
             body(&object)
             state.objects[key] = object
@@ -110,13 +110,13 @@ final class LocalBuckets: Sendable {
 
     // MARK: Persistence
 
-    private func keep(_ object: LocalObject) {
+    private func keep(_ object: LocalFile) {
         guard !isTemporary else { return }
         let place = folder.appendingPathComponent(object.file + Self.ending)
         try? Data(object.kept.bytes()).write(to: place, options: .atomic)
     }
 
-    private func discard(_ object: LocalObject) {
+    private func discard(_ object: LocalFile) {
         try? FileManager.default.removeItem(at: folder.appendingPathComponent(object.file + Self.ending))
         try? FileManager.default.removeItem(at: folder.appendingPathComponent(object.file))
     }

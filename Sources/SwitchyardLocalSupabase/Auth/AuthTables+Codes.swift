@@ -26,7 +26,7 @@ extension AuthTables {
     ///
     /// - Parameter challenge: If set, the link leads to a code that needs the verifier.
     func makeCode(
-        _ kind: CodeKind, for person: AuthPerson, at place: String, _ challenge: AuthChallenge? = nil,
+        _ kind: CodeKind, for person: LocalSupabaseAccount, at place: String, _ challenge: AuthChallenge? = nil,
         digits given: String? = nil
     ) async throws(AuthRefusal) -> Code {
         let number = Int.random(in: 0..<1_000_000)
@@ -51,7 +51,7 @@ extension AuthTables {
     /// A redeemed code.
     struct Redeemed: Sendable {
         let kind: CodeKind
-        let person: AuthPerson
+        let person: LocalSupabaseAccount
         /// The address or number to which it was sent.
         let place: String
         let challenge: AuthChallenge?
@@ -77,7 +77,7 @@ extension AuthTables {
     }
 
     /// Invalidates all codes of a person, as a new password does.
-    func forgetCodes(of person: AuthPerson) async throws(AuthRefusal) {
+    func forgetCodes(of person: LocalSupabaseAccount) async throws(AuthRefusal) {
         try await delete("one_time_tokens", where: ["user_id": .string(person.id)])
         try await update("users", person.id, ["recovery_sent_at": .null, "reauthentication_sent_at": .null])
     }

@@ -3,45 +3,46 @@ import SwitchyardServerKit
 
 /// Accounts: finding, creating and changing them.
 extension AuthTables {
-    func person(_ id: String) async throws(AuthRefusal) -> AuthPerson? {
+    func person(_ id: String) async throws(AuthRefusal) -> LocalSupabaseAccount? {
         try await person(where: ["id": .string(id)])
     }
 
     /// Finds a user for administrators, including deleted ones that are kept only because others refer to them.
-    func anybody(_ id: String) async throws(AuthRefusal) -> AuthPerson? {
+    func anybody(_ id: String) async throws(AuthRefusal) -> LocalSupabaseAccount? {
         guard let row = try await first("users", where: ["id": .string(id)]) else { return nil }
         return try await person(row)
     }
 
-    func person(withEmail email: String) async throws(AuthRefusal) -> AuthPerson? {
+    func person(withEmail email: String) async throws(AuthRefusal) -> LocalSupabaseAccount? {
         try await person(where: ["email": .string(email), "is_sso_user": false])
     }
 
-    func person(withPhone phone: String) async throws(AuthRefusal) -> AuthPerson? {
+    func person(withPhone phone: String) async throws(AuthRefusal) -> LocalSupabaseAccount? {
         try await person(where: ["phone": .string(phone)])
     }
 
-    private func person(where values: JSONObject) async throws(AuthRefusal) -> AuthPerson? {
+    private func person(where values: JSONObject) async throws(AuthRefusal) -> LocalSupabaseAccount? {
         guard let row = try await first("users", where: values), row["deleted_at"]?.string == nil else { return nil }
         return try await person(row)
     }
 
-    func person(_ row: JSONObject) async throws(AuthRefusal) -> AuthPerson {
+    func person(_ row: JSONObject) async throws(AuthRefusal) -> LocalSupabaseAccount {
         let own: JSONObject = ["user_id": row["id"] ?? .null]
-        return AuthPerson(
+        return LocalSupabaseAccount(
             row: row, identities: try await all("identities", where: own),
             factors: try await all("mfa_factors", where: own))
     }
 
     /// Changes columns, and returns the updated person.
-    func change(_ person: AuthPerson, _ values: JSONObject) async throws(AuthRefusal) -> AuthPerson {
+    func change(_ person: LocalSupabaseAccount, _ values: JSONObject) async throws(AuthRefusal) -> LocalSupabaseAccount
+    {
         var values = values
         values["updated_at"] = time
         try await update("users", person.id, values)
         return try await self.person(person.id) ?? person
     }
 
-    func makePerson(_ values: JSONObject) async throws(AuthRefusal) -> AuthPerson {
+    func makePerson(_ values: JSONObject) async throws(AuthRefusal) -> LocalSupabaseAccount {
         var row: JSONObject = [
             "id": .string(RandomID.uuid()), "aud": "authenticated", "role": "authenticated",
             "instance_id": "00000000-0000-0000-0000-000000000000", "raw_app_meta_data": [:], "raw_user_meta_data": [:],
@@ -56,8 +57,9 @@ extension AuthTables {
 
     /// Adds or updates an identity, and lists its provider in the person's data.
     func add(
-        identity subject: String, of provider: String, _ data: JSONObject, to person: AuthPerson, isNamed: Bool = true
-    ) async throws(AuthRefusal) -> AuthPerson {
+        identity subject: String, of provider: String, _ data: JSONObject, to person: LocalSupabaseAccount,
+        isNamed: Bool = true
+    ) async throws(AuthRefusal) -> LocalSupabaseAccount {
         var data = data
         data["sub"] = .string(subject)
         let known = try await first(
@@ -79,7 +81,7 @@ extension AuthTables {
     }
 
     /// Updates the list of providers in the data for apps.
-    func nameProviders(of person: AuthPerson) async throws(AuthRefusal) -> AuthPerson {
+    func nameProviders(of person: LocalSupabaseAccount) async throws(AuthRefusal) -> LocalSupabaseAccount {
         let identities = try await all("identities", where: ["user_id": .string(person.id)])
         var names: [String] = []
         for name in identities.compactMap({ $0["provider"]?.string }) where !names.contains(name) { names.append(name) }
@@ -97,7 +99,7 @@ extension AuthTables {
         return hash.text.map { .string($0) } ?? .null
     }
 
-    func matches(_ password: String, of person: AuthPerson) async throws(AuthRefusal) -> Bool {
+    func matches(_ password: String, of person: LocalSupabaseAccount) async throws(AuthRefusal) -> Bool {
         guard person.hasPassword, !password.isEmpty else { return false }
         // The database's function knows bcrypt hashes under only one of their prefixes, and fails for other kinds.
         return try await run(

@@ -5,7 +5,7 @@ extension AuthTables {
     /// Starts a session.
     ///
     /// - Parameter method: How the person signed in, such as "password".
-    func beginSession(of person: AuthPerson, by method: String) async throws(AuthRefusal) -> JSONObject {
+    func beginSession(of person: LocalSupabaseAccount, by method: String) async throws(AuthRefusal) -> JSONObject {
         try await insert(
             "sessions",
             [

@@ -88,8 +88,8 @@ extension LocalSupabaseAuth {
     /// Updates the identity of an address or a number. A new one is not listed at once: as with the vendor, the data for apps
     /// includes it only after the next sign-in that checks.
     private func lay(
-        _ data: JSONObject, over provider: String, of person: AuthPerson, _ call: SupabaseAuthCall
-    ) async throws(AuthRefusal) -> AuthPerson {
+        _ data: JSONObject, over provider: String, of person: LocalSupabaseAccount, _ call: SupabaseAuthCall
+    ) async throws(AuthRefusal) -> LocalSupabaseAccount {
         guard let identity = person.identities.first(where: { $0["provider"]?.string == provider }) else {
             return try await call.tables.add(identity: person.id, of: provider, data, to: person, isNamed: false)
         }
@@ -110,7 +110,7 @@ extension LocalSupabaseAuth {
     }
 
     /// Keeps the rows that others refer to, without any data by which a user could be found or sign in.
-    private func forget(_ person: AuthPerson, _ call: SupabaseAuthCall) async throws(AuthRefusal) {
+    private func forget(_ person: LocalSupabaseAccount, _ call: SupabaseAuthCall) async throws(AuthRefusal) {
         func hidden(_ text: String?, _ name: String) -> JSON {
             .string(Base64.encode(SHA256.digest(of: Array("\(person.id)\(name)\(text ?? "")".utf8)), alphabet: .url))
         }
@@ -152,7 +152,7 @@ extension LocalSupabaseAuth {
         return Self.ok(try await call.tables.person(person.id)?.json ?? person.json)
     }
 
-    func named(_ call: SupabaseAuthCall) async throws(AuthRefusal) -> AuthPerson {
+    func named(_ call: SupabaseAuthCall) async throws(AuthRefusal) -> LocalSupabaseAccount {
         let id = call.request.parameters["id"] ?? ""
         guard Self.isUUID(id) else { throw AuthRefusal(404, "validation_failed", "user_id must be an UUID") }
         guard let person = try await call.tables.anybody(id) else {
@@ -162,7 +162,9 @@ extension LocalSupabaseAuth {
     }
 
     /// Applies properties that only the project's server may set.
-    private func apply(_ call: SupabaseAuthCall, to person: AuthPerson) async throws(AuthRefusal) -> AuthPerson {
+    private func apply(_ call: SupabaseAuthCall, to person: LocalSupabaseAccount) async throws(AuthRefusal)
+        -> LocalSupabaseAccount
+    {
         let tables = call.tables
         var person = person
         var changes: JSONObject = [:]

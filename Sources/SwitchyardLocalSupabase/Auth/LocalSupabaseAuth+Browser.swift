@@ -19,7 +19,8 @@ extension LocalSupabaseAuth {
         return Self.ok(["url": .string(answer.headers["Location"] ?? "")])
     }
 
-    private func page(_ call: SupabaseAuthCall, for person: AuthPerson?) throws(AuthRefusal) -> ServerResponse {
+    private func page(_ call: SupabaseAuthCall, for person: LocalSupabaseAccount?) throws(AuthRefusal) -> ServerResponse
+    {
         let request = call.request
         guard let provider = request.query("provider"), !provider.isEmpty else {
             throw .invalid("Unsupported provider: Provider could not be found")
@@ -109,7 +110,7 @@ extension LocalSupabaseAuth {
 
     private func person(
         of assertion: Assertion, linkedTo id: String?, _ call: SupabaseAuthCall
-    ) async throws(AuthRefusal) -> AuthPerson {
+    ) async throws(AuthRefusal) -> LocalSupabaseAccount {
         guard let id else { return try await person(of: assertion, call) }
         guard let person = try await call.tables.person(id) else {
             throw AuthRefusal(403, "user_not_found", "User not found")

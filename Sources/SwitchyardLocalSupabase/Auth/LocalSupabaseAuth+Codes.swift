@@ -19,7 +19,7 @@ extension LocalSupabaseAuth {
     /// Writes an email or a message with a new code.
     @discardableResult
     func send(
-        _ occasion: Occasion, _ kind: AuthTables.CodeKind, to person: AuthPerson, at place: String,
+        _ occasion: Occasion, _ kind: AuthTables.CodeKind, to person: LocalSupabaseAccount, at place: String,
         _ challenge: AuthChallenge? = nil, _ call: SupabaseAuthCall
     ) async throws(AuthRefusal) -> String {
         let column = Self.sentColumn(occasion)
@@ -148,7 +148,7 @@ extension LocalSupabaseAuth {
 
     /// Sends emails to the new address, and to the old one if both have to confirm.
     func sendEmailChange(
-        to email: String, of person: AuthPerson, _ challenge: AuthChallenge?, _ call: SupabaseAuthCall
+        to email: String, of person: LocalSupabaseAccount, _ challenge: AuthChallenge?, _ call: SupabaseAuthCall
     ) async throws(AuthRefusal) {
         try await send(.emailChange, .newEmail, to: person, at: email, challenge, call)
         if options.confirmsEmailChangeTwice, let old = person.email {

@@ -29,7 +29,7 @@ extension LocalSupabaseAuth {
                 422, "mfa_factor_name_conflict",
                 "A factor with the friendly name \"\(name)\" for this user already exists")
         }
-        let secret = Base32.encode(Array(ServerSeal.makeKey().prefix(20)))
+        let secret = Base32.encode(Array(ServerSigningKey.makeKey().prefix(20)))
         let id = RandomID.uuid()
         var row: JSONObject = [
             "id": .string(id), "user_id": .string(caller.person.id), "factor_type": "totp", "status": "unverified",
@@ -122,7 +122,7 @@ extension LocalSupabaseAuth {
 
     func listFactors(_ call: SupabaseAuthCall) async throws(AuthRefusal) -> ServerResponse {
         let person = try await named(call)
-        return .json(JSON.array(person.factors.map { .object(AuthPerson.factor($0)) }).bytes())
+        return .json(JSON.array(person.factors.map { .object(LocalSupabaseAccount.factor($0)) }).bytes())
     }
 
     func deleteFactor(_ call: SupabaseAuthCall) async throws(AuthRefusal) -> ServerResponse {
@@ -131,7 +131,7 @@ extension LocalSupabaseAuth {
             throw AuthRefusal(404, "mfa_factor_not_found", "Factor not found")
         }
         try await call.tables.delete("mfa_factors", where: ["id": factor["id"] ?? .null])
-        return Self.ok(AuthPerson.factor(factor))
+        return Self.ok(LocalSupabaseAccount.factor(factor))
     }
 
     private func factor(of caller: Caller, _ call: SupabaseAuthCall) throws(AuthRefusal) -> JSONObject {

@@ -56,13 +56,13 @@ extension LocalSupabaseAuth {
     }
 
     /// The user of an identity: its owner, the user with the same address, or a new one.
-    func person(of assertion: Assertion, _ call: SupabaseAuthCall) async throws(AuthRefusal) -> AuthPerson {
+    func person(of assertion: Assertion, _ call: SupabaseAuthCall) async throws(AuthRefusal) -> LocalSupabaseAccount {
         let tables = call.tables
         if let owner = try await owner(of: assertion, call) {
             return try await tables.add(
                 identity: assertion.subject, of: assertion.provider, assertion.claims, to: owner)
         }
-        var person: AuthPerson
+        var person: LocalSupabaseAccount
         if let email = assertion.email, assertion.isEmailVerified, let known = try await tables.person(withEmail: email)
         {
             person = known
@@ -88,8 +88,8 @@ extension LocalSupabaseAuth {
 
     /// Adds an identity to an account.
     func link(
-        _ assertion: Assertion, to person: AuthPerson, _ call: SupabaseAuthCall
-    ) async throws(AuthRefusal) -> AuthPerson {
+        _ assertion: Assertion, to person: LocalSupabaseAccount, _ call: SupabaseAuthCall
+    ) async throws(AuthRefusal) -> LocalSupabaseAccount {
         let tables = call.tables
         if let owner = try await owner(of: assertion, call) {
             throw AuthRefusal(
@@ -124,7 +124,9 @@ extension LocalSupabaseAuth {
         return Self.ok([:])
     }
 
-    private func owner(of assertion: Assertion, _ call: SupabaseAuthCall) async throws(AuthRefusal) -> AuthPerson? {
+    private func owner(of assertion: Assertion, _ call: SupabaseAuthCall) async throws(AuthRefusal)
+        -> LocalSupabaseAccount?
+    {
         let identity = try await call.tables.first(
             "identities",
             where: ["provider": .string(assertion.provider), "provider_id": .string(assertion.subject)])

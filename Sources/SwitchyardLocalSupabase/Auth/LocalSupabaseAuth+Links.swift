@@ -28,7 +28,7 @@ extension LocalSupabaseAuth {
             return try await answer(type, .invitation, .confirmation, person, at: email, sent: "invited_at", call)
         case "signup":
             if known?.isEmailConfirmed == true { throw .emailTaken() }
-            let person: AuthPerson
+            let person: LocalSupabaseAccount
             if let known {
                 var own = known.ownData
                 for member in call.object("data") { own[member.key] = member.value.isNull ? nil : member.value }
@@ -54,14 +54,15 @@ extension LocalSupabaseAuth {
     }
 
     private func invited(
-        _ known: AuthPerson?, _ email: String, _ call: SupabaseAuthCall
-    ) async throws(AuthRefusal) -> AuthPerson {
+        _ known: LocalSupabaseAccount?, _ email: String, _ call: SupabaseAuthCall
+    ) async throws(AuthRefusal) -> LocalSupabaseAccount {
         if let known { return known }
         return try await newPerson(email: email, phone: nil, nil, data: call.object("data"), signsUp: false, call)
     }
 
     private func answer(
-        _ type: String, _ occasion: Occasion, _ kind: AuthTables.CodeKind, _ person: AuthPerson, at place: String,
+        _ type: String, _ occasion: Occasion, _ kind: AuthTables.CodeKind, _ person: LocalSupabaseAccount,
+        at place: String,
         sent column: String, _ call: SupabaseAuthCall
     ) async throws(AuthRefusal) -> ServerResponse {
         let code = try await call.tables.makeCode(kind, for: person, at: place)

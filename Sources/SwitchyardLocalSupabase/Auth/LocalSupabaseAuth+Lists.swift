@@ -24,7 +24,7 @@ extension LocalSupabaseAuth {
         ).rows.compactMap { $0.first.flatMap { $0 } }.compactMap { (try? JSON(parsing: $0))?.object }
         let people = rows.map { row in
             // Lists do not load the rows that belong to each account.
-            var person = AuthPerson(row: row).json
+            var person = LocalSupabaseAccount(row: row).json
             person["identities"] = .null
             return JSON.object(person)
         }

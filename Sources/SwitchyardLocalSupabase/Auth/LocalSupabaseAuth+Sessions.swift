@@ -6,7 +6,7 @@ import SwitchyardWire
 extension LocalSupabaseAuth {
     /// The caller's account and session.
     struct Caller: Sendable {
-        let person: AuthPerson
+        let person: LocalSupabaseAccount
         /// `nil` for a token without a session.
         let session: JSONObject?
 
@@ -77,7 +77,7 @@ extension LocalSupabaseAuth {
 
     /// Starts and returns a session for an authenticated user.
     func signIn(
-        _ person: AuthPerson, by method: String, isNew: Bool = false, _ call: SupabaseAuthCall
+        _ person: LocalSupabaseAccount, by method: String, isNew: Bool = false, _ call: SupabaseAuthCall
     ) async throws(AuthRefusal) -> JSONObject {
         if person.isBanned(at: call.seconds) { throw .banned }
         let tables = call.tables
@@ -90,7 +90,7 @@ extension LocalSupabaseAuth {
 
     /// A session as returned to clients.
     func grant(
-        _ person: AuthPerson, _ session: JSONObject, _ refreshToken: String, _ call: SupabaseAuthCall
+        _ person: LocalSupabaseAccount, _ session: JSONObject, _ refreshToken: String, _ call: SupabaseAuthCall
     ) -> JSONObject {
         let end = call.seconds + options.tokenLifetime
         return [
@@ -101,7 +101,7 @@ extension LocalSupabaseAuth {
     }
 
     private func accessToken(
-        of person: AuthPerson, _ session: JSONObject, until end: Int64, _ call: SupabaseAuthCall
+        of person: LocalSupabaseAccount, _ session: JSONObject, until end: Int64, _ call: SupabaseAuthCall
     ) -> String {
         let claims: JSONObject = [
             "iss": .string(address), "sub": .string(person.id), "aud": person.row["aud"] ?? "authenticated",

@@ -58,7 +58,7 @@ extension LocalSupabaseAuth {
         phone: String, _ password: String, _ call: SupabaseAuthCall
     ) async throws(AuthRefusal) -> ServerResponse {
         let tables = call.tables
-        var person: AuthPerson
+        var person: LocalSupabaseAccount
         if let known = try await tables.person(withPhone: phone) {
             if options.autoconfirmsPhones { throw AuthRefusal(422, "user_already_exists", "User already registered") }
             if known.isPhoneConfirmed { return Self.ok(LocalSupabaseAuth.fabricated(nil, phone: phone, call)) }
@@ -85,7 +85,7 @@ extension LocalSupabaseAuth {
     func newPerson(
         email: String?, phone: String?, _ password: String?, data own: JSONObject, signsUp: Bool,
         adding more: JSONObject = [:], _ call: SupabaseAuthCall
-    ) async throws(AuthRefusal) -> AuthPerson {
+    ) async throws(AuthRefusal) -> LocalSupabaseAccount {
         let tables = call.tables
         var row = more
         row["id"] = more["id"] ?? .string(RandomID.uuid())
@@ -107,8 +107,8 @@ extension LocalSupabaseAuth {
     ///
     /// - Parameter isShown: Whether ownership was proved; then the identity says so.
     func confirmEmail(
-        of person: AuthPerson, isShown: Bool = true, _ call: SupabaseAuthCall
-    ) async throws(AuthRefusal) -> AuthPerson {
+        of person: LocalSupabaseAccount, isShown: Bool = true, _ call: SupabaseAuthCall
+    ) async throws(AuthRefusal) -> LocalSupabaseAccount {
         let tables = call.tables
         if isShown, !person.isEmailConfirmed {
             for identity in person.identities where identity["provider"]?.string == "email" {
@@ -133,7 +133,7 @@ extension LocalSupabaseAuth {
         ]
         row["email"] = email.map { .string($0) }
         row["phone"] = phone.map { .string($0) }
-        return AuthPerson(row: row).json
+        return LocalSupabaseAccount(row: row).json
     }
 
     /// Checks that the service accepts this password.

@@ -25,7 +25,7 @@ extension LocalSupabaseAuth {
         }
         // An invalid address means that there is no account.
         let (email, phone) = (try? call.email(), try? call.phone())
-        var found: AuthPerson?
+        var found: LocalSupabaseAccount?
         if let email { found = try await tables.person(withEmail: email) }
         if let phone, found == nil { found = try await tables.person(withPhone: phone) }
         guard let person = found, try await tables.matches(call.text("password") ?? "", of: person) else {
@@ -61,7 +61,7 @@ extension LocalSupabaseAuth {
 
     /// Creates the code that the browser returns, which can be redeemed with the verifier.
     func makeFlow(
-        _ challenge: AuthChallenge, for person: AuthPerson, by method: String, providerToken: String? = nil,
+        _ challenge: AuthChallenge, for person: LocalSupabaseAccount, by method: String, providerToken: String? = nil,
         _ call: SupabaseAuthCall
     ) async throws(AuthRefusal) -> String {
         let code = RandomID.uuid()

@@ -59,8 +59,8 @@ extension LocalSupabaseAuth {
     }
 
     private func change(
-        password: String, of person: AuthPerson, _ caller: Caller, _ call: SupabaseAuthCall
-    ) async throws(AuthRefusal) -> AuthPerson {
+        password: String, of person: LocalSupabaseAccount, _ caller: Caller, _ call: SupabaseAuthCall
+    ) async throws(AuthRefusal) -> LocalSupabaseAccount {
         let tables = call.tables
         if let nonce = call.text("nonce") {
             let place = person.email ?? person.phone ?? ""

@@ -6,7 +6,7 @@ import SwitchyardWire
 extension LocalSupabaseAuth {
     /// The outcome of a code.
     private enum Outcome {
-        case session(AuthPerson, method: String)
+        case session(LocalSupabaseAccount, method: String)
         /// One of two confirmations that are needed.
         case half
     }
@@ -95,8 +95,8 @@ extension LocalSupabaseAuth {
 
     /// Makes the address the user's own.
     func changeEmail(
-        of person: AuthPerson, to email: String, isFirst: Bool = false, _ call: SupabaseAuthCall
-    ) async throws(AuthRefusal) -> AuthPerson {
+        of person: LocalSupabaseAccount, to email: String, isFirst: Bool = false, _ call: SupabaseAuthCall
+    ) async throws(AuthRefusal) -> LocalSupabaseAccount {
         let tables = call.tables
         if let other = try await tables.person(withEmail: email), other.id != person.id { throw .emailTaken() }
         var changes: JSONObject = [
@@ -115,8 +115,8 @@ extension LocalSupabaseAuth {
     }
 
     func changePhone(
-        of person: AuthPerson, to phone: String, _ call: SupabaseAuthCall
-    ) async throws(AuthRefusal) -> AuthPerson {
+        of person: LocalSupabaseAccount, to phone: String, _ call: SupabaseAuthCall
+    ) async throws(AuthRefusal) -> LocalSupabaseAccount {
         let changed = try await call.tables.change(
             person,
             [

@@ -7,16 +7,16 @@ import SwitchyardWire
 ///
 /// Each call is one transaction, no two run at once, and changes are committed before the call is answered.
 struct LocalSupabaseAuth: LocalSupabaseService {
-    let ground: LocalSupabaseGround
+    let ground: LocalSupabaseContext
     let outbox = AuthOutbox()
     /// Seals and opens values that pass through a browser.
-    let seal: ServerSeal
+    let seal: ServerSigningKey
 
     typealias Handler = @Sendable (SupabaseAuthCall) async throws(AuthRefusal) -> ServerResponse
 
-    init(_ ground: LocalSupabaseGround) {
+    init(_ ground: LocalSupabaseContext) {
         self.ground = ground
-        seal = ServerSeal(key: ground.access.secret)
+        seal = ServerSigningKey(key: ground.access.secret)
     }
 
     var options: LocalSupabaseOptions.Auth { ground.options.auth }

@@ -10,7 +10,7 @@ struct LocalFunctions: LocalSupabaseService {
 
     private static let methods: Set<HTTPMethod> = [.get, .post, .put, .patch, .delete, .options]
 
-    init(_ ground: LocalSupabaseGround) {
+    init(_ ground: LocalSupabaseContext) {
         functions = ground.options.functions
         access = ground.access
     }

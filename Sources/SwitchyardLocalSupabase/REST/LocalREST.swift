@@ -12,7 +12,7 @@ struct LocalREST: LocalSupabaseService {
     let functions = KnownFunctions()
     let knownRelations = KnownRelations()
 
-    init(_ ground: LocalSupabaseGround) {
+    init(_ ground: LocalSupabaseContext) {
         database = ground.database
         access = ground.access
         maximumRows = ground.options.maximumRows

@@ -9,7 +9,7 @@ import Synchronization
 /// Policies on `realtime.messages` decide who may join and use a private channel; those of each table decide who receives its
 /// changes. Refusals are sent at once, while the vendor's service waits first.
 final class LocalRealtime: LocalSupabaseService {
-    let ground: LocalSupabaseGround
+    let ground: LocalSupabaseContext
     let faults = RealtimeFaults()
     let hub: RealtimeHub
     let feed: RealtimeFeed
@@ -19,7 +19,7 @@ final class LocalRealtime: LocalSupabaseService {
     let presences: RealtimeMeter
     private let sweeper = Mutex<Task<Void, Never>?>(nil)
 
-    init(_ ground: LocalSupabaseGround) {
+    init(_ ground: LocalSupabaseContext) {
         let limits = ground.options.realtime
         self.ground = ground
         self.limits = limits

@@ -102,13 +102,13 @@ package final class RealtimeFaults: Sendable {
 
     // MARK: Events
 
-    private enum Deed {
+    private enum FaultAction {
         case send([(frame: RealtimeFrame, session: RealtimeSession)])
         case sendLater(Duration)
     }
 
     func deliver(_ frame: RealtimeFrame, to session: RealtimeSession) {
-        let deed = state.withLock { state -> Deed in
+        let deed = state.withLock { state -> FaultAction in
             func strikes(_ counter: WritableKeyPath<State, Int>) -> Bool {
                 guard state[keyPath: counter] > 0 else { return false }
                 state[keyPath: counter] -= 1

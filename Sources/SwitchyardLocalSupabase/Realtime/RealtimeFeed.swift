@@ -64,7 +64,7 @@ final class RealtimeFeed: Sendable {
     private func listen(
         _ told: inout [Int64], connected: @Sendable () -> Void
     ) async throws(PostgresFailure) {
-        let news = Bell()
+        let news = AsyncSignal()
         let connection = try await database.connect(notified: { _, _ in news.ring() }, ended: { news.ring() })
         defer { connection.close() }
         _ = try await connection.run([PostgresStatement("listen supabase_realtime")])
@@ -183,7 +183,7 @@ final class RealtimeFeed: Sendable {
 }
 
 /// Wakes a waiting task; one ring without a waiter is kept.
-private final class Bell: Sendable {
+private final class AsyncSignal: Sendable {
     private let state = Mutex<(hasRung: Bool, waiter: CheckedContinuation<Void, Never>?)>((false, nil))
 
     func ring() {

@@ -11,7 +11,7 @@ final class RealtimeHub: Sendable {
     private struct State {
         var sessions: [String: RealtimeSession] = [:]
         var channels: [Place: [LocalChannel]] = [:]
-        var presence: [Place: PresenceBook] = [:]
+        var presence: [Place: PresenceState] = [:]
     }
 
     private let state = Mutex(State())
@@ -89,10 +89,10 @@ final class RealtimeHub: Sendable {
     func presence(at place: Place) -> JSON { state.withLock { $0.presence[place]?.state ?? [:] } }
 
     /// Changes a channel's presence and notifies its subscribers.
-    func tellPresence(of channel: LocalChannel, _ change: (inout PresenceBook) -> JSON?) {
+    func tellPresence(of channel: LocalChannel, _ change: (inout PresenceState) -> JSON?) {
         let place = channel.place
         let difference = state.withLock { state -> JSON? in
-            var book = state.presence[place] ?? PresenceBook()
+            var book = state.presence[place] ?? PresenceState()
             let difference = change(&book)
             state.presence[place] = book.isEmpty ? nil : book
             return difference

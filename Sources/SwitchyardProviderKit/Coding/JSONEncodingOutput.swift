@@ -6,14 +6,14 @@ import SwitchyardBytes
 /// Values are appended directly, level by level. Containers that a type keeps open in parallel (`nestedContainer`,
 /// `superEncoder`) each get a separate output, which is inserted at the end where it was requested.
 final class JSONEncodingOutput {
-    private struct Splice {
+    private struct JSONInsertion {
         let offset: Int
         let output: JSONEncodingOutput
     }
 
     private let basePath: [any CodingKey]
     private var state = JSONEncodingState()
-    private var splices: [Splice] = []
+    private var splices: [JSONInsertion] = []
     /// An error that could not be thrown, or that a type may have caught.
     private var failure: (any Error)?
 
@@ -47,7 +47,7 @@ final class JSONEncodingOutput {
 
     @inline(__always)
     func element(at level: Int, _ value: (inout [UInt8]) -> Void) throws {
-        try checked { (state) throws(Misuse) in
+        try checked { (state) throws(EncodingMistake) in
             try state.beginElement(at: level)
             value(&state.text)
         }
@@ -55,7 +55,7 @@ final class JSONEncodingOutput {
 
     @inline(__always)
     func member(_ name: String, at level: Int, _ value: (inout [UInt8]) -> Void) throws {
-        try checked { (state) throws(Misuse) in
+        try checked { (state) throws(EncodingMistake) in
             try state.beginMember(name, at: level)
             value(&state.text)
         }
@@ -63,17 +63,17 @@ final class JSONEncodingOutput {
 
     @inline(__always)
     func single(at level: Int, _ value: (inout [UInt8]) -> Void) throws {
-        try checked { (state) throws(Misuse) in
+        try checked { (state) throws(EncodingMistake) in
             try state.beginSingle(at: level)
             value(&state.text)
         }
     }
 
-    private typealias Misuse = JSONEncodingState.Misuse
+    private typealias EncodingMistake = JSONEncodingState.EncodingMistake
 
     @inline(__always)
-    private func checked(_ step: (inout JSONEncodingState) throws(Misuse) -> Void) throws {
-        do throws(Misuse) { try step(&state) } catch { throw invalid(error.rawValue) }
+    private func checked(_ step: (inout JSONEncodingState) throws(EncodingMistake) -> Void) throws {
+        do throws(EncodingMistake) { try step(&state) } catch { throw invalid(error.rawValue) }
     }
 
     /// An output for a parallel container, after `begin` has made room for it.
@@ -82,7 +82,7 @@ final class JSONEncodingOutput {
     func detached(at level: Int, _ begin: () throws -> Void) -> JSONNodeEncoder {
         do { try begin() } catch { failure = failure ?? error }
         let output = JSONEncodingOutput(path: path)
-        splices.append(Splice(offset: state.text.count, output: output))
+        splices.append(JSONInsertion(offset: state.text.count, output: output))
         return JSONNodeEncoder(output: output, level: output.state.beginLevel())
     }
 

@@ -20,7 +20,7 @@ package actor SessionEngine {
     private let refresh: Refresh
     private nonisolated let states = SessionStates()
     private nonisolated let wishes = Mutex((state: AuthState.unknown, requests: [WipeRequest]()))
-    private var mark: SessionStoreMark?
+    private var mark: StoredSessionVersion?
     private var lastNotice: String?
     private var tasks: [SessionMachine.RefreshNumber: Task<Void, Never>] = [:]
     private var waiters: [SessionMachine.Waiter: CheckedContinuation<Outcome, Never>] = [:]

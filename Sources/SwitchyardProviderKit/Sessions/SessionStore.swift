@@ -4,7 +4,7 @@ import SwitchyardBytes
 /// Where a device keeps its session. Calls are short; only ``lease(_:)`` may wait.
 package protocol SessionStore: Sendable {
     /// Changes as soon as another process has changed the stored session. Costs next to nothing.
-    var mark: SessionStoreMark { get }
+    var mark: StoredSessionVersion { get }
 
     func read() -> SessionReading
 
@@ -21,7 +21,7 @@ package protocol SessionStore: Sendable {
 }
 
 /// A version of the stored session.
-package struct SessionStoreMark: Sendable, Hashable {
+package struct StoredSessionVersion: Sendable, Hashable {
     let numbers: [Int64]
     package init(_ numbers: Int64...) { self.numbers = numbers }
 }
@@ -29,14 +29,15 @@ package struct SessionStoreMark: Sendable, Hashable {
 package struct SessionStoreOutcome: Sendable, Hashable {
     package let result: SessionChangeResult
     /// The resulting version.
-    package let mark: SessionStoreMark
+    package let mark: StoredSessionVersion
     package let notice: String?
     /// Whether the device still keeps the session that has just ended, because it can neither be replaced nor removed: the
     /// next process would find it.
     package let isUndoneByRestart: Bool
 
     package init(
-        _ result: SessionChangeResult, mark: SessionStoreMark, notice: String? = nil, isUndoneByRestart: Bool = false
+        _ result: SessionChangeResult, mark: StoredSessionVersion, notice: String? = nil,
+        isUndoneByRestart: Bool = false
     ) {
         self.result = result
         self.mark = mark

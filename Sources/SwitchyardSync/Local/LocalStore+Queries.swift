@@ -53,7 +53,7 @@ extension LocalTransaction {
         let overlays = try rows.overlays(of: owner, in: source, afterBatch: nil)
         let pending = try localDocuments(at: overlays.map(\.path))
         for (path, document) in pending where evaluator.matches(document) { documents[path] = document }
-        let screen = DocumentScreen(fields: evaluator.decidingFields, rejects: evaluator.rejects) { cached in
+        let screen = DocumentPrefilter(fields: evaluator.decidingFields, rejects: evaluator.rejects) { cached in
             guard cached.hasCommittedMutations, pending[cached.path] == nil, let data = cached.data else {
                 return false
             }
@@ -93,7 +93,7 @@ extension LocalTransaction {
         let nearest = NearestDocuments(evaluator)
         // Documents with pending writes follow below, so the cached data decides here.
         let bounds = nearest == nil ? evaluator.fieldBounds : []
-        let screen = DocumentScreen(fields: evaluator.decidingFields) {
+        let screen = DocumentPrefilter(fields: evaluator.decidingFields) {
             nearest?.bounds ?? bounds
         } rejects: { data in
             nearest?.excludes(data) == true || evaluator.rejects(data)

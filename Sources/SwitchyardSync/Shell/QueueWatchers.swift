@@ -58,7 +58,7 @@ extension [PendingWrite] {
 }
 
 extension PendingWrite {
-    init(_ batch: QueuedBatch, _ trouble: SendingTrouble?) {
+    init(_ batch: QueuedBatch, _ trouble: SendFailure?) {
         self.init(
             id: batch.id, batch: WriteBatch(batch.writes), queuedAt: batch.queuedAt, attempts: batch.attempts,
             lastError: trouble?.error

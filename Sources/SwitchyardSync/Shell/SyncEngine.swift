@@ -58,7 +58,7 @@ package actor SyncEngine {
     let sendingGate = SendingGate()
     var committing: Task<Void, Never>?
     var isCommitting = false
-    var trouble: SendingTrouble?
+    var trouble: SendFailure?
     /// Why reads currently fall back to the cache, if they do.
     var readTrouble: InfrastructureEvent.Failure?
     /// How many of the next batches must not share a request, because a shared one was refused or stopped before them.

@@ -36,7 +36,7 @@ package protocol StoreRows: AnyObject {
     /// Calls `body` for all stored documents in any state that are directly in the query's collection or group. Optionally only
     /// for those with a read time later than `version`, and only for those that `screen` admits.
     func forEachDocument(
-        in source: Query.Source, readAfter version: Timestamp?, screen: DocumentScreen?,
+        in source: Query.Source, readAfter version: Timestamp?, screen: DocumentPrefilter?,
         _ body: (CachedDocument) throws(StorageError) -> Void
     ) throws(StorageError)
     /// - Parameter old: The stored document, which the caller already knows.

@@ -28,7 +28,7 @@ struct RowTeller: ModelTeller {
 
     mutating func changes(at touched: [StoragePath], _ world: ModelServer.State) -> [WatchEvent] {
         // Each stream draws of its own.
-        var weather = ModelWeather(seed: UInt64(sequence.next().microseconds) &+ world.weather.seed)
+        var weather = ModelFaultState(seed: UInt64(sequence.next().microseconds) &+ world.weather.seed)
         return weather.happens(world.weather.faults.lostHints) ? [] : tell(at: touched, world)
     }
 

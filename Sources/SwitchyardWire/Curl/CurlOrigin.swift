@@ -15,8 +15,8 @@
         /// Whether exchanges may share an HTTP/2 connection. More exchanges than one connection can carry would each open
         /// another, so they wait for a free stream. An HTTP/1 answer shows that the connection cannot be shared.
         var mayShareConnection: Bool
-        private var calls = WaitingLine()
-        private var streams = WaitingLine()
+        private var calls = ExchangeQueue()
+        private var streams = ExchangeQueue()
 
         init(_ limits: CurlConfiguration, mayShareConnection: Bool) {
             self.limits = limits
@@ -63,8 +63,8 @@
 
         func takeAllWaiting() -> [CurlExchange] {
             defer {
-                calls = WaitingLine()
-                streams = WaitingLine()
+                calls = ExchangeQueue()
+                streams = ExchangeQueue()
             }
             return waitingOnes
         }
@@ -86,7 +86,7 @@
     }
 
     /// Waiting exchanges in order. Ended ones are skipped, and occupy memory only for a while.
-    private struct WaitingLine {
+    private struct ExchangeQueue {
         private var waiting: [CurlExchange] = []
         private var next = 0
         /// The number of exchanges still waiting.

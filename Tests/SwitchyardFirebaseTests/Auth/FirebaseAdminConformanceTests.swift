@@ -53,7 +53,7 @@ import Testing
         let configuration = FirebaseConfiguration(project: "demo", credential: credential)
         let module = FirebaseModule(configuration, environment: [:]) { transport }
         let context = ModuleContext(clock: ImpatientClock(), now: { Timestamp(microseconds: 1_700_000_000_000_000) })
-        return (try await module.makeCallerDesk(context).makeAdminClient(), transport)
+        return (try await module.makeServerClientFactory(context).makeAdminClient(), transport)
     }
 
     private static let token = FirebaseCredential.tokens { _ in .init("project's", expiresAt: .distantFuture) }
@@ -161,7 +161,7 @@ import Testing
         let module = FirebaseModule(
             FirebaseConfiguration(project: "demo", credential: Self.token), environment: [:]
         ) { transport }
-        let client = try await module.makeCallerDesk(ModuleContext()).makeAdminClient()
+        let client = try await module.makeServerClientFactory(ModuleContext()).makeAdminClient()
         let error = await #expect(throws: AuthError.self) {
             try await client.create(NewAccount(email: "a@example.com", claims: ["aud": "x"]))
         }
@@ -186,7 +186,7 @@ import Testing
         let module = FirebaseModule(
             FirebaseConfiguration(project: "demo", credential: Self.token), environment: [:]
         ) { transport }
-        let client = try await module.makeCallerDesk(ModuleContext()).makeAdminClient()
+        let client = try await module.makeServerClientFactory(ModuleContext()).makeAdminClient()
         let started = Gate()
         let task = Task<ManagedAccount, any Error> {
             await started.wait()
@@ -207,7 +207,7 @@ import Testing
         let module = FirebaseModule(
             FirebaseConfiguration(project: "demo", credential: Self.token), environment: [:]
         ) { transport }
-        let client = try await module.makeCallerDesk(ModuleContext()).makeAdminClient()
+        let client = try await module.makeServerClientFactory(ModuleContext()).makeAdminClient()
         let error = await #expect(throws: AuthError.self) {
             try await client.create(NewAccount(email: "a@example.com", claims: ["aud": "x"]))
         }
@@ -232,7 +232,7 @@ import Testing
         let module = FirebaseModule(
             FirebaseConfiguration(project: "demo", credential: Self.token), environment: [:]
         ) { transport }
-        let client = try await module.makeCallerDesk(ModuleContext()).makeAdminClient()
+        let client = try await module.makeServerClientFactory(ModuleContext()).makeAdminClient()
         let page = try await client.accountPage(after: nil, limit: 1000)
         #expect(page.accounts.count == 1000 && page.accounts.last?.id == "user-999")
         try transport.verify()
@@ -245,7 +245,7 @@ import Testing
         let module = FirebaseModule(
             FirebaseConfiguration(project: "demo", credential: Self.token), environment: [:]
         ) { transport }
-        let client = try await module.makeCallerDesk(ModuleContext()).makeAdminClient()
+        let client = try await module.makeServerClientFactory(ModuleContext()).makeAdminClient()
         let error = await #expect(throws: AuthError.self) { try await client.account("alice") }
         #expect(error?.code == .unauthenticated)
         #expect(error?.message.contains("Firebase Authentication Admin") == true)

@@ -21,7 +21,7 @@ import Testing
         await harness.firebase.stop()
     }
 
-    private func mails(_ harness: LocalAuthHarness) throws -> [AuthRegister.MailedCode] {
+    private func mails(_ harness: LocalAuthHarness) throws -> [AccountDatabase.MailedCode] {
         try harness.firebase.auth.perform { register throws(AuthFailure) in register.mailedCodes }
     }
 

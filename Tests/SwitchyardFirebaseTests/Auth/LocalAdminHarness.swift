@@ -41,7 +41,7 @@ final class LocalAdminHarness: AdminHarness {
     private func context() -> ModuleContext { ModuleContext(now: { [clock] in clock.now }) }
 
     func makeAdminClient() async throws -> any AdminClient {
-        try await module().makeCallerDesk(context()).makeAdminClient()
+        try await module().makeServerClientFactory(context()).makeAdminClient()
     }
 
     func makeAuthClient() async throws -> any AuthClient { try await module().makeAuthClient(context()) }

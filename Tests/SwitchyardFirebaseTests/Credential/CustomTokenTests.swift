@@ -48,7 +48,7 @@ import Testing
             configuration, environment: ["GCE_METADATA_HOST": "127.0.0.1:1", "HOME": "/nowhere"]
         ) { transport }
         let context = ModuleContext(clock: ImpatientClock(), now: { Timestamp(microseconds: 1_700_000_000_000_000) })
-        return try await module.makeCallerDesk(context).makeAdminClient()
+        return try await module.makeServerClientFactory(context).makeAdminClient()
     }
 
     private static func calls(_ transport: AnsweringTransport, to address: String) -> [HTTPRequest] {

@@ -203,7 +203,7 @@ import Testing
     @Test func `A caller's clients never carry the project's token`() async throws {
         let bed = try CredentialBed()
         let desk = try await bed.module(.tokens { _ in .init("token-0", expiresAt: .distantFuture) })
-            .makeCallerDesk(ModuleContext(clock: ImpatientClock()))
+            .makeServerClientFactory(ModuleContext(clock: ImpatientClock()))
         let caller = VerifiedToken(
             token: "alice's", provider: .firebase, userID: "alice", issuer: "x", expiresAt: .distantFuture)
         let client = try desk.makeStorageClient(
@@ -231,7 +231,7 @@ import Testing
 
     @Test func `Without a credential nobody acts for a real project, and the error says what is missing`() async throws
     {
-        let desk = try await CredentialBed().module(nil).makeCallerDesk(ModuleContext())
+        let desk = try await CredentialBed().module(nil).makeServerClientFactory(ModuleContext())
         let calls: [() throws -> Void] = [
             { _ = try desk.makeProjectStorageClient() }, { _ = try desk.makeAdminClient() },
         ]

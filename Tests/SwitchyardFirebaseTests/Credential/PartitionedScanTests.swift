@@ -19,7 +19,7 @@ import Testing
         let configuration = FirebaseConfiguration(
             project: "demo", credential: credential, usesEmulatorVariables: false)
         let module = FirebaseModule(configuration, environment: [:]) { transport }
-        return (try await module.makeCallerDesk(ModuleContext()).makeProjectStorageClient(), transport)
+        return (try await module.makeServerClientFactory(ModuleContext()).makeProjectStorageClient(), transport)
     }
 
     private static func places(_ paths: [String], next: String? = nil) -> String {
@@ -75,7 +75,7 @@ import Testing
     @Test func `The local server divides for the project, and for nobody else`() async throws {
         let site = try LocalSite(isOpen: true)
         let module = FirebaseModule(site.configuration, environment: [:]) { CurlTransport() }
-        let desk = try await module.makeCallerDesk(ModuleContext())
+        let desk = try await module.makeServerClientFactory(ModuleContext())
         let project = try desk.makeProjectStorageClient()
         let paths = try (0..<1000).map { try StoragePath(validating: "owners/\($0 % 13)/orders/o\($0)") }
         try await project.writeInBulk(paths.map { try .set($0, ["n": 1]) })

@@ -27,7 +27,7 @@ struct ProjectStorageTests {
 
     private static func client(of site: FirestoreSite) async throws -> any StorageClient {
         let module = FirebaseModule(site.configuration, environment: [:]) { CurlTransport() }
-        return try await module.makeCallerDesk(ModuleContext()).makeProjectStorageClient()
+        return try await module.makeServerClientFactory(ModuleContext()).makeProjectStorageClient()
     }
 
     private static func closedSite() async throws -> FirestoreSite {

@@ -102,12 +102,12 @@ import Testing
 
     private static func project(
         _ credential: FirebaseCredential, _ site: Site, environment: [String: String] = [:]
-    ) async throws -> (client: any StorageClient, desk: any CallerDesk) {
+    ) async throws -> (client: any StorageClient, desk: any ServerClientFactory) {
         var configuration = FirebaseConfiguration(
             project: "demo", credential: credential, usesEmulatorVariables: false)
         configuration.hosts.firestore = site.url
         let module = FirebaseModule(configuration, environment: environment) { CurlTransport() }
-        let desk = try await module.makeCallerDesk(ModuleContext())
+        let desk = try await module.makeServerClientFactory(ModuleContext())
         return (try desk.makeProjectStorageClient(), desk)
     }
 

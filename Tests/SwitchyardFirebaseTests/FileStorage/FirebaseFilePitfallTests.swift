@@ -22,7 +22,7 @@ import Testing
         let service = FirebaseFileService(
             bucket: "demo.firebasestorage.app", endpoint: try FirebaseEndpoint(host: host),
             tokens: FirebaseTokens(auth: auth, appCheck: appCheck), appHeaders: [("X-Firebase-GMPID", "1:2:web:3")],
-            transport: transport, persistently: PatientCaller(clock: clock, patience: .seconds(120)),
+            transport: transport, persistently: RetryingCaller(clock: clock, patience: .seconds(120)),
             now: { Timestamp(clampingSeconds: 0, nanoseconds: 0) })
         return FirebaseFileStorageAdapter(service, folder: nil)
     }

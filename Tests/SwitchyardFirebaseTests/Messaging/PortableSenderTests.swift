@@ -19,7 +19,7 @@ import Testing
         let configuration = FirebaseConfiguration(
             project: "demo", credential: credential, usesEmulatorVariables: false)
         let module = FirebaseModule(configuration, environment: [:]) { transport }
-        return try await module.makeCallerDesk(ModuleContext()).makeMessageSender()
+        return try await module.makeServerClientFactory(ModuleContext()).makeMessageSender()
     }
 
     @Test func `Conditions are written as the service reads them, and the credential asks`() async throws {
@@ -55,7 +55,7 @@ import Testing
         var configuration = harness.configuration
         configuration.credential = .tokens { _ in .init("ya29.test", expiresAt: .distantFuture) }
         let module = FirebaseModule(configuration, environment: [:]) { CurlTransport() }
-        let desk = try await module.makeCallerDesk(ModuleContext())
+        let desk = try await module.makeServerClientFactory(ModuleContext())
         let sender = try desk.makeMessageSender()
 
         let client = try await harness.makeMessagingClient()

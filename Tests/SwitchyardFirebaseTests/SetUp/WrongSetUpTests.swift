@@ -28,7 +28,7 @@ import Testing
             selection.auth = auth
             selection.omit(.messaging)
             let factory = InfrastructureFactory([module, ElsewhereModule()])
-            backend = try await factory.make(selection, in: InfrastructureSurroundings(now: now, observer: log))
+            backend = try await factory.make(selection, in: InfrastructureOptions(now: now, observer: log))
         }
 
         func failure<Failure: ClientError, Result>(

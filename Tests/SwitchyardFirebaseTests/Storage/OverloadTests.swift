@@ -36,7 +36,7 @@ import Testing
         let server = try LoopbackServer { _ in await backlog.serve() }
         var configuration = FirebaseConfiguration(project: "demo", apiKey: "key")
         configuration.emulators.firestore = "127.0.0.1:\(server.port)"
-        var surroundings = InfrastructureSurroundings()
+        var surroundings = InfrastructureOptions()
         surroundings.callLimits = CallLimits(underWay: 2, waiting: 0)
         let backend = try await Infrastructure(
             FirebaseModule(configuration), in: surroundings)

@@ -24,7 +24,7 @@ struct FirestoreSite: Sendable {
     /// - Parameter port: That of something between here and the emulator.
     func surroundings(
         through port: Int? = nil, transport: any Transport = CurlTransport(), _ context: ModuleContext = ModuleContext()
-    ) throws -> FirebaseSurroundings {
+    ) throws -> FirebaseContext {
         var configuration = configuration
         if let port { configuration.emulators.firestore = "127.0.0.1:\(port)" }
         return try FirebaseModule(configuration, environment: [:]) { transport }.surroundings(context)

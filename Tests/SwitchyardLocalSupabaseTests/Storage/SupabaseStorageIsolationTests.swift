@@ -129,7 +129,7 @@ struct SupabaseStorageIsolationTests {
         let (client, bucket) = (bed.client, bed.bucket)
         let access = client.supabase.ground.access
         let path = "/storage/v1/object/authenticated/\(bucket)/ann/secret"
-        let place = try StorageName(bucket: bucket, name: "ann/secret")
+        let place = try FileObjectName(bucket: bucket, name: "ann/secret")
         let other = SupabaseToken(claims: ["sub": "ann", "role": "authenticated", "exp": 9_999_999_999])
         let superuser = SupabaseToken(claims: ["sub": "ann", "role": "postgres", "exp": 9_999_999_999])
         let unsigned =
@@ -138,7 +138,7 @@ struct SupabaseStorageIsolationTests {
         for token in [
             client.supabase.accessToken(for: "ann", validFor: -3600), other.text(secret: [1, 2, 3]),
             superuser.text(secret: access.secret), unsigned, "",
-            StorageSeal(access).token(.download, for: place, validFor: 60),
+            FileURLSigner(access).token(.download, for: place, validFor: 60),
         ] {
             let answer = try await client.send(.get, path, as: .token(token))
             #expect(answer.meant == 403 && !answer.text.contains("hers"), "\(answer.text)")
@@ -150,9 +150,9 @@ struct SupabaseStorageIsolationTests {
         let signs = "/storage/v1/object/sign/\(bucket)/ann/secret"
         let session = client.supabase.accessToken(for: "ann")
         #expect(try await client.send(.get, "\(signs)?token=\(session)", as: .nobody).meant == 400)
-        let forWriting = StorageSeal(access).token(.upload, for: place, validFor: 60)
+        let forWriting = FileURLSigner(access).token(.upload, for: place, validFor: 60)
         #expect(try await client.send(.get, "\(signs)?token=\(forWriting)", as: .nobody).code == "InvalidSignature")
-        let forReading = StorageSeal(access).token(.download, for: place, validFor: 60)
+        let forReading = FileURLSigner(access).token(.download, for: place, validFor: 60)
         let written = try await client.send(
             .put, "/storage/v1/object/upload/sign/\(bucket)/ann/secret?token=\(forReading)", [1], as: .nobody)
         #expect(written.code == "InvalidSignature")

@@ -97,7 +97,7 @@ import Testing
             Layer(base: MockStorageClient(backend, capabilities: Self.capabilities))
         }
 
-        struct Layer: StorageLayer {
+        struct Layer: StorageClientWrapper {
             let base: any StorageClient
 
             func document(
@@ -128,7 +128,7 @@ import Testing
         private let backend = MockBackend()
         func makeStorageClient() async throws -> any StorageClient { Layer(base: MockStorageClient(backend)) }
 
-        struct Layer: StorageLayer {
+        struct Layer: StorageClientWrapper {
             let base: any StorageClient
             func document(
                 _ path: StoragePath, from source: ReadSource

@@ -36,7 +36,7 @@ struct AcmeServer: Sendable {
     }
 }
 
-struct AcmeStorage: StorageLayer {
+struct AcmeStorage: StorageClientWrapper {
     let base: any StorageClient
     var server: AcmeServer { AcmeServer(documents: base) }
     /// The mock can divide its queries by groups; this provider says that it cannot.
@@ -107,7 +107,7 @@ private struct SettingsModule: InfrastructureModule {
     init(_ configuration: AcmeSettings) { self.configuration = configuration }
 }
 
-struct LoggedStorage: StorageLayer {
+struct LoggedStorage: StorageClientWrapper {
     let base: any StorageClient
 
     func commit(_ batch: WriteBatch) async throws(StorageError) -> WriteReceipt {

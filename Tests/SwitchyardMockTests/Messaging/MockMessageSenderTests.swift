@@ -64,7 +64,7 @@ import Testing
     {
         let events = EventLog()
         let server = try await Infrastructure(
-            MockModule(backend: backend), in: InfrastructureSurroundings(observer: events))
+            MockModule(backend: backend), in: InfrastructureOptions(observer: events))
         let sender = try await server.messageSender()
         let message = OutgoingMessage(to: .topic("news"), title: "Hi")
         try await withRequest(id: "7f3a") { _ = try await sender.send(message) }

@@ -11,7 +11,7 @@ import Testing
     private let log = EventLog()
 
     private func device() async throws -> Infrastructure {
-        var surroundings = InfrastructureSurroundings(observer: log)
+        var surroundings = InfrastructureOptions(observer: log)
         surroundings.now = { [time] in time.now }
         let backend = MockBackend(now: { [time] in time.now })
         return try await InfrastructureFactory(MockModule(backend: backend, network: network)).make(
@@ -64,7 +64,7 @@ import Testing
         let network = MockNetwork(clock: clock)
         let mock = MockModule(backend: MockBackend(now: { [time] in time.now }), network: network)
         let device = try await InfrastructureFactory(mock).make(
-            InfrastructureSelection(default: .mock), in: InfrastructureSurroundings(observer: log))
+            InfrastructureSelection(default: .mock), in: InfrastructureOptions(observer: log))
         let storage = try #require(device.storage.unwrapped(as: MockStorageClient.self))
         storage.controls.fail(.send, times: 3, with: StorageError(.unavailable, "The server is busy."))
         try await device.storage.disableNetwork()
@@ -131,7 +131,7 @@ import Testing
         let network = MockNetwork(clock: ManualClock())
         let mock = MockModule(backend: MockBackend(), network: network)
         let device = try await InfrastructureFactory(mock).make(
-            InfrastructureSelection(default: .mock), in: InfrastructureSurroundings(observer: log))
+            InfrastructureSelection(default: .mock), in: InfrastructureOptions(observer: log))
         let storage = try #require(device.storage.unwrapped(as: MockStorageClient.self))
         let pending = Gathered(device.storage.pendingWrites())
         var first: PendingWrite? { pending.last?.first }

@@ -13,7 +13,7 @@ import Testing
 
     /// A server on a slow connection.
     private func server(_ limits: CallLimits) async throws -> Infrastructure {
-        var surroundings = InfrastructureSurroundings()
+        var surroundings = InfrastructureOptions()
         surroundings.callLimits = limits
         let backend = try await Infrastructure(.mock(project, network: network), in: surroundings)
         _ = try await backend.actingAsProject()

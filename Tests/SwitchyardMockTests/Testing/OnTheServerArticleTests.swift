@@ -65,7 +65,7 @@ struct Mail: Codable, Sendable {
     }
 
     @Test func `A server bounds what it asks for at a time`() async throws {
-        var surroundings = InfrastructureSurroundings()
+        var surroundings = InfrastructureOptions()
         surroundings.callLimits = CallLimits(underWay: 64, waiting: 256)
         let bounded = try await Infrastructure(.mock, in: surroundings)
         await bounded.shutDown()

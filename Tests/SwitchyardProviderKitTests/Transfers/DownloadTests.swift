@@ -44,7 +44,7 @@ import Testing
 
     @Test func `Each attempt that failed is told before the pause, and the last is thrown`() async throws {
         let told = Mutex<[String]>([])
-        let caller = PatientCaller(clock: ContinuousClock(), patience: .seconds(5)) { operation, attempt, _, error in
+        let caller = RetryingCaller(clock: ContinuousClock(), patience: .seconds(5)) { operation, attempt, _, error in
             told.withLock { $0.append("\(operation) \(attempt) \(error.code)") }
         }
         let failures = Mutex([FileStorageError(.unavailable, "No network."), FileStorageError(.notFound, "Gone.")])
@@ -59,7 +59,7 @@ import Testing
 
     @Test(.timeLimit(.minutes(1)))
     func `A wish to wait longer than there is patience ends a call at once`() async throws {
-        let caller = PatientCaller(clock: ContinuousClock())
+        let caller = RetryingCaller(clock: ContinuousClock())
         let error = await #expect(throws: FileStorageError.self) {
             try await caller("call") { () async throws(FileStorageError) -> Int in throw Self.slow }
         }

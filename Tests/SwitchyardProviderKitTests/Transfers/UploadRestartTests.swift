@@ -193,13 +193,13 @@ import Testing
         let (server, clock) = (MemoryFileServer(), ManualClock())
         let root = ScratchSpace.url.appendingPathComponent("app-\(UUID().uuidString)", isDirectory: true)
         defer { try? FileManager.default.removeItem(at: root) }
-        func desk(_ app: String) -> TransferDesk {
+        func desk(_ app: String) -> TransferManager {
             let home = root.appendingPathComponent(app, isDirectory: true)
             let uploads = (areApart ? root : home).appendingPathComponent("Library/uploads", isDirectory: true)
-            return TransferDesk(
+            return TransferManager(
                 TransferPolicy(firstPart: 10, largestPart: 80, wholeLimit: 0),
                 records: UploadRecords(folder: uploads, home: areApart ? home : URL(fileURLWithPath: "/nowhere")),
-                tries: PatientCaller(clock: clock), now: { Timestamp(clampingSeconds: 0, nanoseconds: 0) })
+                tries: RetryingCaller(clock: clock), now: { Timestamp(clampingSeconds: 0, nanoseconds: 0) })
         }
         let film = root.appendingPathComponent("before/Documents/film.bin")
         try FileManager.default.createDirectory(
@@ -226,9 +226,9 @@ import Testing
         defer { bench.remove() }
         let auth = MockAuthClient()
         let alice = try await auth.signUp(email: "alice@example.com", password: "secret").get().id
-        let desk = TransferDesk(
+        let desk = TransferManager(
             TransferPolicy(firstPart: 10, largestPart: 80, wholeLimit: 0),
-            records: UploadRecords(folder: bench.uploads), tries: PatientCaller(clock: bench.clock),
+            records: UploadRecords(folder: bench.uploads), tries: RetryingCaller(clock: bench.clock),
             now: { Timestamp(clampingSeconds: 0, nanoseconds: 0) }, following: auth)
         try await eventually("the desk follows the session") { auth.listenerCount == 1 }
         bench.server.fail("begin", .hang, .hang)
@@ -248,9 +248,9 @@ import Testing
     @Test func `Without a folder nothing is noted down, and everything else works`() async throws {
         let bench = try TransferBench()
         defer { bench.remove() }
-        let desk = TransferDesk(
+        let desk = TransferManager(
             TransferPolicy(firstPart: 10, largestPart: 80, wholeLimit: 0), records: UploadRecords(folder: nil),
-            tries: PatientCaller(clock: bench.clock), now: { Timestamp(clampingSeconds: 0, nanoseconds: 0) })
+            tries: RetryingCaller(clock: bench.clock), now: { Timestamp(clampingSeconds: 0, nanoseconds: 0) })
         #expect(!desk.keepsUploads)
         _ = try await bench.upload(.file(bench.file(TransferBench.bytes(100))), on: desk).result()
         #expect(bench.server.contents == TransferBench.bytes(100))

@@ -10,7 +10,7 @@ struct TransferBench {
     let server: MemoryFileServer
     let folder: URL
     let clock = ManualClock()
-    let desk: TransferDesk
+    let desk: TransferManager
     private let wholeLimit: Int64
 
     init(_ server: MemoryFileServer = MemoryFileServer(), wholeLimit: Int64 = 0) throws {
@@ -25,16 +25,16 @@ struct TransferBench {
 
     var uploads: URL { folder.appendingPathComponent("uploads") }
 
-    private static func desk(_ folder: URL, _ clock: ManualClock, _ wholeLimit: Int64) -> TransferDesk {
-        TransferDesk(
+    private static func desk(_ folder: URL, _ clock: ManualClock, _ wholeLimit: Int64) -> TransferManager {
+        TransferManager(
             TransferPolicy(firstPart: 10, largestPart: 80, largestStreamPart: 40, wholeLimit: wholeLimit),
             records: UploadRecords(folder: folder.appendingPathComponent("uploads")),
-            tries: PatientCaller(clock: clock),
+            tries: RetryingCaller(clock: clock),
             now: { Timestamp(clampingSeconds: 1000, nanoseconds: 0) })
     }
 
     /// As after a restart of the process.
-    func restarted() -> TransferDesk { Self.desk(folder, clock, wholeLimit) }
+    func restarted() -> TransferManager { Self.desk(folder, clock, wholeLimit) }
 
     func file(_ contents: [UInt8], name: String = "source") throws -> URL {
         let file = folder.appendingPathComponent(name)
@@ -43,7 +43,7 @@ struct TransferBench {
     }
 
     func upload(
-        _ source: UploadSource, on desk: TransferDesk? = nil, of owner: String = UploadSession.nobody
+        _ source: UploadSource, on desk: TransferManager? = nil, of owner: String = UploadSession.nobody
     ) throws -> FileTransfer<FileMetadata> {
         try (desk ?? self.desk).upload(
             UploadContent(source), to: server.path, UploadOptions(), of: owner, driver: server)

@@ -42,9 +42,9 @@ struct SupabaseAdminHarness: AdminHarness {
                 url: supabase.server.url, key: Secret(supabase.anonKey), serviceKey: serviceKey.map { Secret($0) })
         }
 
-        func desk(serviceKey: String?) async throws -> any CallerDesk {
+        func desk(serviceKey: String?) async throws -> any ServerClientFactory {
             try await SupabaseModule(configuration(serviceKey: serviceKey), transport: { [transport] in transport })
-                .makeCallerDesk(ModuleContext())
+                .makeServerClientFactory(ModuleContext())
         }
     }
 

@@ -90,14 +90,14 @@ private final class ChangingAccounts: Sendable {
 @Suite struct SupabaseAdminWalkTests {
     /// What one walk has shown, in order.
     private func walk(_ accounts: ChangingAccounts, limit: () -> Int) async throws(AuthError) -> [String] {
-        let walk = AccountWalk { size, number throws(AuthError) in accounts.answer(size, number) }
+        let walk = AccountListing { size, number throws(AuthError) in accounts.answer(size, number) }
         var shown: [String] = []
         var cursor: AccountCursor?
         repeat {
             let limit = limit()
             // By way of the text that is kept between processes.
-            var place: AccountWalk.Place?
-            if let cursor { place = try AccountWalk.Place(cursor) }
+            var place: AccountListing.Place?
+            if let cursor { place = try AccountListing.Place(cursor) }
             let page = try await walk.page(after: place, limit: limit)
             #expect(page.rows.count <= limit)
             shown += page.rows.map(\.id)
@@ -122,14 +122,14 @@ private final class ChangingAccounts: Sendable {
     @Test func `Thousands of one moment are shown once each`() async throws {
         let moment = RFC3339.format(RFC3339.Moment(seconds: 1_800_000_000, nanoseconds: 0))
         let random = Mutex(SeededGenerator(seed: 7))
-        let walk = AccountWalk { size, number throws(AuthError) in
+        let walk = AccountListing { size, number throws(AuthError) in
             let ids = random.withLock { random in (0..<2500).shuffled(using: &random) }
             return ids.dropFirst(size * (number - 1)).prefix(size).map {
                 ["id": .string("\($0)"), "created_at": .string(moment)]
             }
         }
         var shown: [String] = []
-        var place: AccountWalk.Place?
+        var place: AccountListing.Place?
         repeat {
             let page = try await walk.page(after: place, limit: 400)
             shown += page.rows.map(\.id)
@@ -140,7 +140,7 @@ private final class ChangingAccounts: Sendable {
 
     @Test func `Where nothing changes a page costs one answer`() async throws {
         let asked = Mutex(0)
-        let walk = AccountWalk { size, number throws(AuthError) in
+        let walk = AccountListing { size, number throws(AuthError) in
             asked.withLock { $0 += 1 }
             return (0..<10_000).dropFirst(size * (number - 1)).prefix(size).map { index in
                 let moment = RFC3339.Moment(seconds: Int64(index), nanoseconds: 0)
@@ -150,7 +150,7 @@ private final class ChangingAccounts: Sendable {
         for (limit, most) in [(1000, 12), (500, 24), (50, 202), (1, 1)] {
             asked.withLock { $0 = 0 }
             var count = 0
-            var place: AccountWalk.Place?
+            var place: AccountListing.Place?
             repeat {
                 let page = try await walk.page(after: place, limit: limit)
                 count += page.rows.count
@@ -165,7 +165,7 @@ private final class ChangingAccounts: Sendable {
         var random = SeededGenerator(seed: 11)
         for _ in 0..<2000 {
             let (start, count) = (random.int(0..<100_000), random.int(2..<1000))
-            let (size, number) = AccountWalk.window(from: start, count: count)
+            let (size, number) = AccountListing.window(from: start, count: count)
             let (first, end) = (size * (number - 1), size * number)
             #expect(first <= start && size <= 1000)
             #expect(end - start >= min(count, 500), "from \(start), \(count) of them")
@@ -179,7 +179,7 @@ private final class ChangingAccounts: Sendable {
             ], [["id": "a"]],
         ] {
             let error = await #expect(throws: AuthError.self) {
-                _ = try await AccountWalk { _, _ throws(AuthError) in rows }.page(after: nil, limit: 10)
+                _ = try await AccountListing { _, _ throws(AuthError) in rows }.page(after: nil, limit: 10)
             }
             #expect(error?.code == .unavailable)
         }
@@ -190,10 +190,10 @@ private final class ChangingAccounts: Sendable {
             let moment = RFC3339.Moment(seconds: Int64(index), nanoseconds: 0)
             return ["id": .string("\(index)"), "created_at": .string(RFC3339.format(moment))]
         }
-        let place = AccountWalk.Place(moment: Timestamp(microseconds: 4_000_000_000_000_000), id: "z", index: 500)
+        let place = AccountListing.Place(moment: Timestamp(microseconds: 4_000_000_000_000_000), id: "z", index: 500)
         let asked = Mutex(0)
         let error = await #expect(throws: AuthError.self) {
-            _ = try await AccountWalk { size, _ throws(AuthError) in
+            _ = try await AccountListing { size, _ throws(AuthError) in
                 asked.withLock { $0 += 1 }
                 return Array(rows.prefix(size))
             }.page(after: place, limit: 10)
@@ -203,6 +203,6 @@ private final class ChangingAccounts: Sendable {
 
     @Test(arguments: ["", "x", "2026-01-01T00:00:00Z/3", "2026-01-01T00:00:00Z/-1/a", "now/1/a", "a/b/c/d"])
     func `What is no cursor of these is refused`(text: String) {
-        #expect(throws: AuthError.self) { try AccountWalk.Place(AccountCursor(rawValue: text)) }
+        #expect(throws: AuthError.self) { try AccountListing.Place(AccountCursor(rawValue: text)) }
     }
 }

@@ -139,7 +139,7 @@ import Testing
             .surroundings(
                 ModuleContext(auth: nil, now: { Timestamp(clampingSeconds: Self.time, nanoseconds: 0) }))
         let verifier = SupabaseTokenVerifier(
-            SupabaseSurroundings(
+            SupabaseContext(
                 configuration: configuration, project: good.project, transport: good.transport, session: good.session,
                 context: good.context))
         #expect(await code(verifier, Self.signed(secret: secret.reveal())) == .unsupported)

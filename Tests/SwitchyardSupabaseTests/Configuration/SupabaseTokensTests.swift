@@ -161,7 +161,7 @@ import Testing
             let service = SupabaseFileService(
                 address: "https://demo.supabase.co/storage/v1", buckets: SupabaseBuckets(main: "files"),
                 tokens: SupabaseTokens(key: "sb_publishable_1", auth: auth), transport: transport,
-                persistently: PatientCaller(clock: ContinuousClock()), now: { Timestamp(Date()) })
+                persistently: RetryingCaller(clock: ContinuousClock()), now: { Timestamp(Date()) })
             let client = SupabaseFileStorageAdapter(service, folder: nil)
             do throws(FileStorageError) {
                 _ = try await client.metadata(of: "a.txt")

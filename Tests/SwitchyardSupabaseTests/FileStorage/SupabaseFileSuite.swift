@@ -35,7 +35,7 @@ extension SupabaseFileSuite {
                     AccessToken(value: $0, expiresAt: Timestamp(clampingSeconds: 0, nanoseconds: 0), userID: user())
                 }
             }, transport: transport,
-            persistently: PatientCaller(clock: ImpatientClock(), patience: .seconds(120)),
+            persistently: RetryingCaller(clock: ImpatientClock(), patience: .seconds(120)),
             now: { Timestamp(clampingSeconds: 0, nanoseconds: 0) })
         return (transport, SupabaseFileStorageAdapter(service, folder: folder))
     }

@@ -120,7 +120,7 @@ import Testing
             SupabaseFileService(
                 address: "https://demo.supabase.co/storage/v1", buckets: SupabaseBuckets(main: "files", isPublic: true),
                 tokens: SupabaseTokens(key: "k", auth: auth), transport: transport,
-                persistently: PatientCaller(clock: JumpingClock()),
+                persistently: RetryingCaller(clock: JumpingClock()),
                 now: { Timestamp(clampingSeconds: 0, nanoseconds: 0) }), folder: nil)
         for _ in 0..<10 {
             Self.feed(transport, (0..<6).map { _ in reply(&random) })

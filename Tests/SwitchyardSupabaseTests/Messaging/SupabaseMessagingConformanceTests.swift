@@ -123,7 +123,7 @@ struct SupabaseMessagingConformanceTests {
                 url: site.supabase.server.url, key: Secret(site.supabase.anonKey),
                 serviceKey: Secret(site.supabase.serviceKey))
         ) { CurlTransport() }
-        let desk = try await module.makeCallerDesk(ModuleContext())
+        let desk = try await module.makeServerClientFactory(ModuleContext())
         let sender = try desk.makeMessageSender()
         let outcomes = await sender.send([
             OutgoingMessage(to: .device(token), title: "One", data: ["order": "42"]),

@@ -139,7 +139,7 @@ import Testing
                 stub.address, tokens: SupabaseTokens(key: "key", auth: nil), transport: transport)
             let channel = try socket.join(
                 "switchyard:installation:unknown", RealtimeConfiguration(isPrivate: true))
-            let hub = MessagingHub()
+            let hub = MessageInbox()
             let service = PostgRESTService(
                 project: try SupabaseProject(stub.url), tokens: SupabaseTokens(key: "key", auth: nil),
                 transport: transport)

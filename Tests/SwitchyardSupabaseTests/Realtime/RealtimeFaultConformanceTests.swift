@@ -34,7 +34,7 @@ final class FaultyRealtimeSite: Sendable {
     /// - Parameter heartbeat: One that comes often leaves less to wait for.
     func surroundings(
         _ user: String, heartbeat: Duration = .seconds(1), observer: any InfrastructureObserver = SilentObserver()
-    ) throws -> SupabaseSurroundings {
+    ) throws -> SupabaseContext {
         let supabase = supabase
         let auth = FixedAuthClient(provider: .supabase, user: AuthUser.ID(user)) { _ in
             supabase.accessToken(for: user)

@@ -95,7 +95,7 @@ struct SharedSocketTests {
         let log = EventLog()
         let module = SupabaseModule(
             SupabaseConfiguration(url: "https://demo.supabase.co", key: "k"), transport: { ScriptedTransport() })
-        let lines = try #require(SupabaseCallerLines(try module.surroundings(ModuleContext(observer: log))))
+        let lines = try #require(SupabaseCallerSockets(try module.surroundings(ModuleContext(observer: log))))
         for text in ["one", "one", "other", "one"] { lines.notice(text) }
         #expect(log.kinds == [.notice("one"), .notice("other")])
     }
@@ -105,7 +105,7 @@ struct SharedSocketTests {
         var configuration = SupabaseConfiguration(url: "https://demo.supabase.co", key: "k")
         configuration.realtime.mode = mode
         let module = SupabaseModule(configuration, transport: { ScriptedTransport() })
-        let lines = SupabaseCallerLines(try module.surroundings(ModuleContext()))
+        let lines = SupabaseCallerSockets(try module.surroundings(ModuleContext()))
         #expect(lines == nil)
     }
 

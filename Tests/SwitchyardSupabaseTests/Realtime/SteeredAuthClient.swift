@@ -3,7 +3,7 @@ import SwitchyardBytes
 import Synchronization
 
 /// An auth client whose session a test sets.
-final class SteeredAuthClient: BorrowedSession {
+final class SteeredAuthClient: ReadOnlyAuthClient {
     private struct State {
         var userID: String?
         var number = 0

@@ -40,7 +40,7 @@ struct InstallTests {
                 service: PostgRESTService(
                     project: try SupabaseProject(supabase.server.url),
                     tokens: SupabaseTokens(key: Secret(supabase.accessToken(for: "tester")), auth: nil),
-                    transport: CurlTransport(), gate: SchemaGate(needed: needed))))
+                    transport: CurlTransport(), gate: SchemaCheck(needed: needed))))
     }
 
     private func problem(_ storage: any StorageClient) async -> SupabaseSchemaProblem? {

@@ -80,7 +80,8 @@ import Testing
     func `What is left names the database, and not the address`(_ body: String, _ status: Int, _ text: String) {
         let failure = PostgRESTFailure(status: status, body: Array(body.utf8))
         let error = StorageError(
-            failure, asked: SupabaseTokens.Proof(key: "key", user: nil), issuer: nil, at: "https://demo.supabase.co")
+            failure, asked: SupabaseTokens.RequestCredentials(key: "key", user: nil), issuer: nil,
+            at: "https://demo.supabase.co")
         #expect(error.message.hasPrefix(text), "\(error.message)")
         #expect(error.code == .unavailable && error.isRetryable && !error.isRefusal)
     }

@@ -33,7 +33,7 @@ struct WrongSetUp: Sendable {
         var selection = InfrastructureSelection(default: .supabase)
         if auth != nil { selection.auth = ElsewhereModule.provider }
         let factory = InfrastructureFactory([module] + (auth.map { [ElsewhereModule($0)] } ?? []))
-        backend = try await factory.make(selection, in: InfrastructureSurroundings(now: now, observer: log))
+        backend = try await factory.make(selection, in: InfrastructureOptions(now: now, observer: log))
     }
 
     /// What a call says that fails.

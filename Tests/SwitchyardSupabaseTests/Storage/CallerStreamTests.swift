@@ -35,7 +35,7 @@ struct CallerStreamTests {
             var configuration = SupabaseConfiguration(url: supabase.server.url, key: Secret(supabase.anonKey))
             configuration.serviceKey = Secret(supabase.serviceKey)
             configuration.checkInterval = interval
-            var surroundings = InfrastructureSurroundings()
+            var surroundings = InfrastructureOptions()
             surroundings.observer = log
             backend = try await Infrastructure(
                 SupabaseModule(configuration, transport: { [transport] in transport }), in: surroundings)

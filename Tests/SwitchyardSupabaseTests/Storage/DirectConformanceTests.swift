@@ -64,7 +64,7 @@ struct DirectConformanceTests {
         let site = try await SupabaseSite()
         var configuration = SupabaseConfiguration(url: site.supabase.server.url, key: Secret(site.supabase.anonKey))
         configuration.jwtSecret = Secret(site.supabase.environment["SUPABASE_JWT_SECRET"] ?? "")
-        var surroundings = InfrastructureSurroundings()
+        var surroundings = InfrastructureOptions()
         // As many as the local server answers without hurry; the others wait.
         surroundings.callLimits.underWay = 16
         let backend = try await Infrastructure(.supabase(configuration), in: surroundings)

@@ -28,12 +28,12 @@ import Testing
         return changes
     }
 
-    private static func inquiry(_ changes: inout WatchedChanges) throws -> WatchedChanges.Inquiry {
+    private static func inquiry(_ changes: inout WatchedChanges) throws -> WatchedChanges.PollRequest {
         let inquiry = changes.inquiry(recounts: false)
         return try #require(inquiry)
     }
 
-    private static func ids(_ inquiry: WatchedChanges.Inquiry) -> [Int] {
+    private static func ids(_ inquiry: WatchedChanges.PollRequest) -> [Int] {
         (inquiry.json.array ?? []).compactMap { $0["id"]?.int }
     }
 

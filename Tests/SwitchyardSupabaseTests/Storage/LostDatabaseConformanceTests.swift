@@ -51,7 +51,7 @@ struct LostDatabaseConformanceTests {
     }
 
     /// One check at a time: five clients that take turns would have the same one lose its commit each time.
-    private static let turns = Turns()
+    private static let turns = AsyncSerialQueue()
 
     private static let run = ConformanceRun(
         "supabase documents without their database", StorageConformance.all, for: SupabaseHarness.features

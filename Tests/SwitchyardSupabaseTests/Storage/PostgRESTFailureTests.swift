@@ -68,7 +68,7 @@ import Testing
     }
 
     /// What becomes of a batch of nobody's that is committed against a script.
-    private static func commit(_ script: ScriptedExchange..., gate: SchemaGate? = nil) async throws -> StorageError? {
+    private static func commit(_ script: ScriptedExchange..., gate: SchemaCheck? = nil) async throws -> StorageError? {
         let transport = ScriptedTransport(script)
         let service = PostgRESTService(
             project: try SupabaseProject("https://demo.supabase.co"), tokens: SupabaseTokens(key: "key", auth: nil),
@@ -109,7 +109,7 @@ import Testing
     }
 
     @Test func `A function that vanishes later makes writes wait, and is asked for again`() async throws {
-        let gate = SchemaGate(needed: 1)
+        let gate = SchemaCheck(needed: 1)
         let schema = Self.function("switchyard_schema", .json(#"{"version":1,"serves":1}"#))
         let missing = ScriptedReply.json(#"{"code":"PGRST202","message":"Could not find the function"}"#, status: 404)
         let failure = try await Self.commit(schema, Self.function("switchyard_commit", missing), gate: gate)
@@ -128,7 +128,7 @@ import Testing
     func `A write waits for what the database or its service lacks at the moment`(
         _ status: Int, _ code: String, _ message: String
     ) async throws {
-        let gate = SchemaGate(needed: 1)
+        let gate = SchemaCheck(needed: 1)
         let schema = Self.function("switchyard_schema", .json(#"{"version":1,"serves":1}"#))
         let body = #"{"code":"\#(code)","message":"\#(message)","details":null,"hint":null}"#
         let failure = try await Self.commit(
@@ -147,7 +147,7 @@ import Testing
     ) async throws {
         let body = #"{"code":"\#(code)","message":"\#(message)","details":null,"hint":null}"#
         let failure = try await Self.commit(
-            Self.function("switchyard_schema", .json(body, status: status)), gate: SchemaGate(needed: 1))
+            Self.function("switchyard_schema", .json(body, status: status)), gate: SchemaCheck(needed: 1))
         #expect(failure != nil && failure?.isRefusal == false)
     }
 

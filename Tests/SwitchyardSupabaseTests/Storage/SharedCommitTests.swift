@@ -27,7 +27,7 @@ struct SharedCommitTests {
     }
 
     private func withClient(
-        tables: TableMappings = .none, gate: SchemaGate? = nil,
+        tables: TableMappings = .none, gate: SchemaCheck? = nil,
         _ body: (SyncedStorageClient, SupabaseSite, Calls) async throws -> Void
     ) async throws {
         let site = try await SupabaseSite()
@@ -159,7 +159,7 @@ struct SharedCommitTests {
     }
 
     @Test func `Functions that are older carry out the batches one by one`() async throws {
-        try await withClient(gate: SchemaGate(needed: 1)) { client, site, calls in
+        try await withClient(gate: SchemaCheck(needed: 1)) { client, site, calls in
             try await site.postgres.query(
                 "drop function public.switchyard_commit_many; update switchyard.settings set schema = 10")
             let writes = try (0..<8).map { _ in try DocumentWrite.merge("a/one", ["n": .increment(1)]) }

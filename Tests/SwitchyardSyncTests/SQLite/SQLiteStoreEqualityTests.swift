@@ -136,7 +136,7 @@ import Testing
                 result.append(Answer(value: found.sorted { $0.path < $1.path }))
                 let (wanted, unwanted) = (random.pick(["a", "c.d"]), random.time())
                 var screened: [StoragePath] = []
-                let screen = DocumentScreen(fields: [wanted]) { $0.data?[wanted] != nil || $0.version == unwanted }
+                let screen = DocumentPrefilter(fields: [wanted]) { $0.data?[wanted] != nil || $0.version == unwanted }
                 try rows.forEachDocument(in: source, readAfter: version, screen: screen) { screened.append($0.path) }
                 result.append(Answer(value: screened.sorted()))
                 let owner = random.owner()

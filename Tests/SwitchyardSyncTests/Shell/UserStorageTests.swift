@@ -11,7 +11,7 @@ import Testing
 /// A storage that follows who is signed in.
 @Suite(.timeLimit(.minutes(2))) struct UserStorageTests {
     /// Somebody whose comings and goings a test decides; the stream of states tells of them late, or never.
-    private final class SilentAuthClient: BorrowedSession {
+    private final class SilentAuthClient: ReadOnlyAuthClient {
         var provider: InfrastructureProvider { name.withLock { $0 } }
         private let name = Mutex<InfrastructureProvider>("silent")
         let capabilities = AuthCapabilities()

@@ -14,7 +14,7 @@ package final class StuckSessionStore: SessionStore {
         set { stuck.withLock { $0 = newValue } }
     }
 
-    package var mark: SessionStoreMark { kept.mark }
+    package var mark: StoredSessionVersion { kept.mark }
     package func read() -> SessionReading { kept.read() }
     package func apply(_ change: SessionChange) -> SessionStoreOutcome {
         let outcome = kept.apply(change)

@@ -17,7 +17,7 @@ import Testing
         }
     }
 
-    private struct RefusingStorage: StorageLayer {
+    private struct RefusingStorage: StorageClientWrapper {
         let base: any StorageClient
         func snapshots(
             of path: StoragePath, options: ListenOptions

@@ -14,8 +14,10 @@ import Testing
         let mock = MockModule(backend: MockBackend())
         init(_ configuration: Configuration = Configuration()) { self.configuration = configuration }
 
-        func makeCallerDesk(_ context: ModuleContext) async throws(InfrastructureError) -> any CallerDesk {
-            Desk(base: try await mock.makeCallerDesk(context))
+        func makeServerClientFactory(_ context: ModuleContext) async throws(InfrastructureError)
+            -> any ServerClientFactory
+        {
+            Desk(base: try await mock.makeServerClientFactory(context))
         }
     }
 
@@ -35,16 +37,18 @@ import Testing
         func makeFileStorageClient(
             _ context: ModuleContext
         ) async throws(InfrastructureError) -> any FileStorageClient { try await mock.makeFileStorageClient(context) }
-        func makeCallerDesk(_ context: ModuleContext) async throws(InfrastructureError) -> any CallerDesk {
+        func makeServerClientFactory(_ context: ModuleContext) async throws(InfrastructureError)
+            -> any ServerClientFactory
+        {
             guard key.isReadable.load(ordering: .relaxed) else {
                 throw InfrastructureError(.localStore, "The key file could not be read just now.")
             }
-            return try await mock.makeCallerDesk(context)
+            return try await mock.makeServerClientFactory(context)
         }
     }
 
-    private struct Desk: CallerDesk {
-        let base: any CallerDesk
+    private struct Desk: ServerClientFactory {
+        let base: any ServerClientFactory
         var verifier: any TokenVerifier { base.verifier }
         func makeStorageClient(
             for caller: VerifiedToken, auth: any AuthClient

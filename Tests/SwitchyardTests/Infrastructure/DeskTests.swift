@@ -17,10 +17,12 @@ import Testing
         let mock = MockModule(backend: MockBackend())
         init(_ configuration: Configuration = Configuration()) { self.configuration = configuration }
 
-        func makeCallerDesk(_ context: ModuleContext) async throws(InfrastructureError) -> any CallerDesk {
+        func makeServerClientFactory(_ context: ModuleContext) async throws(InfrastructureError)
+            -> any ServerClientFactory
+        {
             making.begun.withLock { $0 += 1 }
             _ = await making.gate.value
-            return Desk(base: try await mock.makeCallerDesk(context), making: making)
+            return Desk(base: try await mock.makeServerClientFactory(context), making: making)
         }
     }
 
@@ -30,8 +32,8 @@ import Testing
         let gate = Promise<Void>()
     }
 
-    private struct Desk: CallerDesk {
-        let base: any CallerDesk
+    private struct Desk: ServerClientFactory {
+        let base: any ServerClientFactory
         let making: Making
         var verifier: any TokenVerifier { base.verifier }
         func makeStorageClient(

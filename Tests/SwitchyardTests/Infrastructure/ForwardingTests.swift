@@ -35,7 +35,7 @@ import Testing
 
     @Test func `There is a routed client and a slot for every service`() {
         #expect(Self.protocols.count == InfrastructureService.allCases.count)
-        #expect(Slots().all.map(\.service) == InfrastructureService.allCases)
+        #expect(ClientTable().all.map(\.service) == InfrastructureService.allCases)
     }
 
     private func body(of declaration: String, in text: String) throws -> String {

@@ -13,7 +13,7 @@ import Testing
 
     private func backend(_ east: MockSide<EastSide>, _ west: MockSide<WestSide>? = nil) async throws -> Infrastructure {
         try await InfrastructureFactory(east, west ?? self.west).make(
-            InfrastructureSelection(default: "east"), in: InfrastructureSurroundings(clock: clock))
+            InfrastructureSelection(default: "east"), in: InfrastructureOptions(clock: clock))
     }
 
     private func isStored(_ path: StoragePath, on backend: MockBackend) async throws -> Bool {
@@ -186,7 +186,7 @@ import Testing
     @Test func `Observers hear of the network only what the app has said`() async throws {
         let log = EventLog()
         let backend = try await InfrastructureFactory(MockSide<EastSide>(), west).make(
-            InfrastructureSelection(default: "east"), in: InfrastructureSurroundings(clock: clock, observer: log))
+            InfrastructureSelection(default: "east"), in: InfrastructureOptions(clock: clock, observer: log))
         try await backend.storage.disableNetwork()
         try await backend.use("west", for: .storage)
         try await backend.use("west", for: .auth)
@@ -211,7 +211,7 @@ import Testing
 }
 
 /// A storage that takes its time to go offline.
-private struct SlowSwitch: StorageLayer {
+private struct SlowSwitch: StorageClientWrapper {
     let base: any StorageClient
     let gate: Gate
 

@@ -165,7 +165,7 @@ import Testing
         }
     }
 
-    private struct TroubledStorage: StorageLayer {
+    private struct TroubledStorage: StorageClientWrapper {
         let base: any StorageClient
         private let metadata = SnapshotMetadata(
             isFromCache: true, serverError: StorageError(.unavailable, "Nobody answers."))

@@ -8,7 +8,7 @@ import Testing
 
 @Suite struct SwitchingTests {
     @Test func `What a provider deletes by itself is left to it`() async throws {
-        struct Deleting: StorageLayer {
+        struct Deleting: StorageClientWrapper {
             let base: any StorageClient
             func deleteRecursively(
                 _ document: StoragePath, progress: @escaping @Sendable (_ deleted: Int) -> Void

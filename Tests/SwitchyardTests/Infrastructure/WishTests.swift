@@ -44,7 +44,7 @@ private struct NamedAuth: RoutedAuthClient {
 }
 
 /// Looks at the session with its calls only, never between them.
-private final class LateStorage: StorageLayer, SignInFollowing {
+private final class LateStorage: StorageClientWrapper, SignInFollowing {
     let base: any StorageClient
     private let auth: any AuthClient
     private let wishes: Mutex<WipeWishes>

@@ -313,7 +313,7 @@ import Testing
         async throws
     {
         let (events, lines) = (EventLog(), Noted<String>())
-        let surroundings = InfrastructureSurroundings(observer: events)
+        let surroundings = InfrastructureOptions(observer: events)
         let backend = try await Infrastructure(.mock, in: surroundings)
         try await backend.auth.signInAnonymously()
         let token = try await backend.auth.accessToken().value

@@ -91,7 +91,7 @@ import Testing
     @Test func `An infrastructure with an observer tells it of all clients, the domain's included`() async throws {
         let events = EventLog()
         let backend = try await InfrastructureFactory(MockModule(backend: MockBackend())).make(
-            InfrastructureSelection(default: .mock), in: InfrastructureSurroundings(observer: events))
+            InfrastructureSelection(default: .mock), in: InfrastructureOptions(observer: events))
         try await backend.auth.signUp(email: "a@example.com", password: "long enough")
         _ = try await backend.users.currentUser()
         _ = try await backend.messaging.token()
@@ -115,7 +115,7 @@ import Testing
         var configuration = InfrastructureConfiguration(InfrastructureSelection(default: .mock))
         configuration.retry = RetryPolicy(maximumAttempts: 3, initialPause: .zero, maximumPause: .zero)
         let backend = try await InfrastructureFactory(MockModule(backend: MockBackend())).make(
-            configuration, in: InfrastructureSurroundings(observer: events))
+            configuration, in: InfrastructureOptions(observer: events))
         let storage = try #require(backend.storage.unwrapped(as: MockStorageClient.self))
         storage.controls.fail(.document, times: 2, with: StorageError(.unavailable, "Gone."))
         #expect(try await backend.storage.document("a/1").exists == false)
@@ -142,7 +142,7 @@ import Testing
         let network = MockNetwork()
         let module = MockModule(backend: MockBackend(), network: network)
         let backend = try await InfrastructureFactory(module).make(
-            InfrastructureSelection(default: .mock), in: InfrastructureSurroundings(observer: events))
+            InfrastructureSelection(default: .mock), in: InfrastructureOptions(observer: events))
         func lengths() -> [Int] {
             events.kinds.compactMap { if case .pendingWrites(let count, .none) = $0 { count } else { nil } }
         }
@@ -163,7 +163,7 @@ import Testing
 
     @Test func `Layers of one's own stand where they are put, around clients made one by one too`() async throws {
         let log = Log()
-        var surroundings = InfrastructureSurroundings()
+        var surroundings = InfrastructureOptions()
         surroundings.layers = [Naming("inner", log), Naming("outer", log)]
         let factory = InfrastructureFactory(MockModule(backend: MockBackend()))
         let auth = try await factory.createAuthClient(provider: .mock, in: surroundings)

@@ -12,7 +12,7 @@ import Testing
         let admin: any AdminClient
         let token: Secret
 
-        init(_ surroundings: InfrastructureSurroundings = InfrastructureSurroundings()) async throws {
+        init(_ surroundings: InfrastructureOptions = InfrastructureOptions()) async throws {
             backend = try await Infrastructure(.mock, in: surroundings)
             try await backend.auth.signInAnonymously()
             token = try await backend.auth.accessToken().value
@@ -25,7 +25,7 @@ import Testing
         async throws
     {
         let events = EventLog()
-        let server = try await Server(InfrastructureSurroundings(observer: events))
+        let server = try await Server(InfrastructureOptions(observer: events))
         let caller = try await withRequest(id: "7f3a") {
             let caller = try await server.verifier.verify(server.token)
             _ = try await server.admin.account(caller.userID)

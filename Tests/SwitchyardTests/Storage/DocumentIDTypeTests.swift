@@ -21,14 +21,14 @@ import Testing
     }
 
     /// Names new documents by numbers.
-    private struct Numbering: StorageLayer {
+    private struct Numbering: StorageClientWrapper {
         let base: any StorageClient
 
         func newDocument(in collection: CollectionPath) -> StoragePath { collection.document("7") }
     }
 
     /// Forwards everything.
-    private struct Plain: StorageLayer {
+    private struct Plain: StorageClientWrapper {
         let base: any StorageClient
     }
 

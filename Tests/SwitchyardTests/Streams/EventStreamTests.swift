@@ -102,7 +102,7 @@ import Testing
         let project = MockBackend()
         let events = EventLog()
         let backend = try await InfrastructureFactory(MockModule(backend: project)).make(
-            InfrastructureSelection(default: .mock), in: InfrastructureSurroundings(observer: events))
+            InfrastructureSelection(default: .mock), in: InfrastructureOptions(observer: events))
         let token = try await backend.messaging.token()
         let mock = try #require(backend.messaging.unwrapped(as: MockMessagingClient.self))
         let messages = await backend.messaging.messageStream().begun()

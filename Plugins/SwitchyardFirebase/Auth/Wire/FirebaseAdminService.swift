@@ -15,7 +15,7 @@ struct FirebaseAdminService: Sendable {
 
     var isEmulator: Bool { endpoint.isEmulator }
 
-    init(_ surroundings: FirebaseSurroundings, _ tokens: ProjectTokens) {
+    init(_ surroundings: FirebaseContext, _ tokens: ProjectTokens) {
         var service = FirebaseAuthService(surroundings)
         service.maximumAnswer = Self.maximumAnswer
         self.service = service

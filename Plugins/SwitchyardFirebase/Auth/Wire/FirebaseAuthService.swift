@@ -29,7 +29,7 @@ struct FirebaseAuthService: Sendable {
         }
     }
 
-    init(_ surroundings: FirebaseSurroundings) {
+    init(_ surroundings: FirebaseContext) {
         endpoints = surroundings.endpoints
         headers = surroundings.appHeaders
         transport = surroundings.transport

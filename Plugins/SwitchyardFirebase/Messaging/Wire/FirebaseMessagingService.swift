@@ -19,7 +19,7 @@ struct FirebaseMessagingService: Sendable {
     let clock: any Clock<Duration>
     let now: @Sendable () -> Timestamp
 
-    init(_ surroundings: FirebaseSurroundings, appID: String, appVersion: String) {
+    init(_ surroundings: FirebaseContext, appID: String, appVersion: String) {
         project = surroundings.configuration.project
         self.appID = appID
         bundleID = surroundings.configuration.bundleID

@@ -28,7 +28,7 @@ struct FirestoreService: Sendable {
     /// The parent of most calls, and its address.
     private let root: (name: String, address: String)
 
-    init(_ database: FirestoreDatabase, _ surroundings: FirebaseSurroundings) {
+    init(_ database: FirestoreDatabase, _ surroundings: FirebaseContext) {
         self.database = database
         endpoint = surroundings.endpoints.firestore
         transport = surroundings.transport
@@ -57,10 +57,11 @@ struct FirestoreService: Sendable {
     ///   - refused: The proof that the server refused.
     ///   - isRefused: The same if the refused proof is no longer known.
     func credentials(
-        for batch: OutgoingBatch? = nil, replacing refused: FirebaseTokens.Proof? = nil, isRefused: Bool = false
-    ) async throws(StorageError) -> (headers: [(String, String)], proof: FirebaseTokens.Proof) {
+        for batch: OutgoingBatch? = nil, replacing refused: FirebaseTokens.RequestCredentials? = nil,
+        isRefused: Bool = false
+    ) async throws(StorageError) -> (headers: [(String, String)], proof: FirebaseTokens.RequestCredentials) {
         let tokens = batch.map { self.tokens.bound(to: CallOwner($0.userID)) } ?? self.tokens
-        let proof: FirebaseTokens.Proof
+        let proof: FirebaseTokens.RequestCredentials
         do throws(FirebaseTokens.Failure) {
             proof = try await tokens.proof(for: endpoint, replacing: refused, isRefused: isRefused)
         } catch {
@@ -246,7 +247,7 @@ struct FirestoreService: Sendable {
         _ send: (HTTPRequest) async -> Result<Answer, StorageError>,
         failure: (Answer) -> FirestoreFailure?
     ) async throws(StorageError) -> Answer {
-        var refused: FirebaseTokens.Proof?
+        var refused: FirebaseTokens.RequestCredentials?
         while true {
             request.headers = ["Content-Type": "application/json"]
             let (headers, proof) = try await credentials(for: batch, replacing: refused)

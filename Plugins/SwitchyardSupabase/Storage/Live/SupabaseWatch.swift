@@ -201,7 +201,7 @@ final class SupabaseWatch: WatchConnection {
     private func look(_ service: PostgRESTService, _ rows: RowReader) async -> Bool {
         let isComplete = hints.isComplete
         let question = state.withLock {
-            state -> (need: Need, heard: Int, inquiry: WatchedChanges.Inquiry?, rows: [RowTargets.Target])? in
+            state -> (need: Need, heard: Int, inquiry: WatchedChanges.PollRequest?, rows: [RowTargets.Target])? in
             guard let (need, asksDocuments) = state.takeNeed() else { return nil }
             let targets = state.rows.takeDue()
             guard asksDocuments else { return (need, state.heard, nil, targets) }
@@ -297,11 +297,11 @@ final class SupabaseWatch: WatchConnection {
 
     /// The outcome of a query: whether another client has changed something, and the targets that timed out while others did
     /// not.
-    private typealias Outcome = (hasChanged: Bool, late: [(WatchedChanges.Inquiry, StorageError)])
+    private typealias Outcome = (hasChanged: Bool, late: [(WatchedChanges.PollRequest, StorageError)])
 
     /// Queries all targets at once, or one half after the other if that takes too long.
     private func ask(
-        _ inquiry: WatchedChanges.Inquiry, _ service: PostgRESTService
+        _ inquiry: WatchedChanges.PollRequest, _ service: PostgRESTService
     ) async throws(StorageError) -> Outcome {
         let answer: JSON
         do throws(StorageError) {
@@ -328,7 +328,7 @@ final class SupabaseWatch: WatchConnection {
 
     /// If both halves take too long, the database is busy, and the queries are not the cause.
     private func ask(
-        _ first: WatchedChanges.Inquiry, _ second: WatchedChanges.Inquiry, _ service: PostgRESTService
+        _ first: WatchedChanges.PollRequest, _ second: WatchedChanges.PollRequest, _ service: PostgRESTService
     ) async throws(StorageError) -> Outcome {
         var outcome: Outcome = (false, [])
         var failed: StorageError?

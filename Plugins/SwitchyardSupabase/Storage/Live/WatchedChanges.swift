@@ -30,23 +30,23 @@ struct WatchedChanges {
     init(reader: AuthUser.ID = "") { self.reader = reader }
 
     /// A query to the database about some targets.
-    struct Inquiry: Sendable {
+    struct PollRequest: Sendable {
         fileprivate let generations: [Int: Int]
         fileprivate let targets: [JSON]
         var json: JSON { .array(targets) }
 
         /// Two queries for one half each; `nil` for a single target.
-        var halves: (Inquiry, Inquiry)? {
+        var halves: (PollRequest, PollRequest)? {
             guard targets.count > 1 else { return nil }
             return (
-                Inquiry(generations: generations, targets: Array(targets[..<(targets.count / 2)])),
-                Inquiry(generations: generations, targets: Array(targets[(targets.count / 2)...]))
+                PollRequest(generations: generations, targets: Array(targets[..<(targets.count / 2)])),
+                PollRequest(generations: generations, targets: Array(targets[(targets.count / 2)...]))
             )
         }
     }
 
     /// Removes the targets of a failed inquiry.
-    mutating func fail(_ inquiry: Inquiry, _ cause: StorageError) -> [WatchEvent] {
+    mutating func fail(_ inquiry: PollRequest, _ cause: StorageError) -> [WatchEvent] {
         inquiry.targets.compactMap { $0["id"]?.int }.compactMap { id in
             guard targets[id]?.generation == inquiry.generations[id] else { return nil }
             targets[id] = nil
@@ -97,7 +97,7 @@ struct WatchedChanges {
     /// - Parameter recounts: Whether to count all results, to find documents that the user may no longer see, which neither
     ///   hints nor versions reveal.
     /// - Returns: `nil` if there are no targets.
-    mutating func inquiry(recounts: Bool) -> Inquiry? {
+    mutating func inquiry(recounts: Bool) -> PollRequest? {
         guard !targets.isEmpty else { return nil }
         if recounts { for id in targets.keys { targets[id]?.wantsCount = true } }
         let list = targets.values.map { target in
@@ -110,11 +110,11 @@ struct WatchedChanges {
             if target.wantsCount { object["count"] = true }
             return JSON.object(object)
         }
-        return Inquiry(generations: targets.mapValues(\.generation), targets: list)
+        return PollRequest(generations: targets.mapValues(\.generation), targets: list)
     }
 
     /// The events for an answer, about the targets that have not been replaced since.
-    mutating func take(_ answer: JSON, to inquiry: Inquiry) throws(StorageError) -> [WatchEvent] {
+    mutating func take(_ answer: JSON, to inquiry: PollRequest) throws(StorageError) -> [WatchEvent] {
         guard let token = answer["token"]?.string, let list = answer["targets"]?.array,
             let readTime = Timestamp(postgres: answer["readTime"])
         else { throw .unreadableAnswer }

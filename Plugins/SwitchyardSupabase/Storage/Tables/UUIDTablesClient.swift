@@ -1,7 +1,7 @@
 import Switchyard
 
 /// Passes names and values to its base in the database's spelling, so that the cache, the queue and the database agree on them.
-struct UUIDTablesClient: StorageLayer {
+struct UUIDTablesClient: StorageClientWrapper {
     let base: any StorageClient
     private let tables: TableMappings
 

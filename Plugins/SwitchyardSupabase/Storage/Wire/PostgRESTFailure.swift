@@ -108,7 +108,7 @@ extension StorageError {
     ///   - issuer: The issuer of the token.
     ///   - address: The project's address.
     init(
-        _ failure: PostgRESTFailure, asked proof: SupabaseTokens.Proof, issuer: InfrastructureProvider?,
+        _ failure: PostgRESTFailure, asked proof: SupabaseTokens.RequestCredentials, issuer: InfrastructureProvider?,
         at address: String
     ) {
         if let problem = SupabaseTokenProblem(code: failure.code, text: failure.message, user: proof.user) {

@@ -14,7 +14,7 @@ struct PostgRESTService: Sendable {
     /// The clock for deadlines.
     var clock: any Clock<Duration> = ContinuousClock()
     /// Checks that the functions exist before the first call; `nil` to skip the check.
-    var gate: SchemaGate?
+    var gate: SchemaCheck?
     var now: @Sendable () -> Timestamp = { Timestamp(Date()) }
     /// Whether a call that may be repeated outlasts a short absence of the database.
     private var isPatient = false
@@ -28,7 +28,7 @@ struct PostgRESTService: Sendable {
 
     init(
         project: SupabaseProject, tokens: SupabaseTokens, transport: any Transport,
-        clock: any Clock<Duration> = ContinuousClock(), gate: SchemaGate? = nil,
+        clock: any Clock<Duration> = ContinuousClock(), gate: SchemaCheck? = nil,
         now: @escaping @Sendable () -> Timestamp = { Timestamp(Date()) }
     ) {
         self.project = project
@@ -170,8 +170,8 @@ struct PostgRESTService: Sendable {
     private func authorized(
         _ request: HTTPRequest, for batch: OutgoingBatch? = nil, as reader: CallOwner? = nil
     ) async throws(StorageError) -> HTTPResponse {
-        var refused: SupabaseTokens.Proof?
-        var last: SupabaseTokens.Proof?
+        var refused: SupabaseTokens.RequestCredentials?
+        var last: SupabaseTokens.RequestCredentials?
         var isRenewed = false
         var pauses = Self.pausesForClock[...]
         while true {
@@ -222,10 +222,10 @@ struct PostgRESTService: Sendable {
     }
 
     private func proof(
-        for batch: OutgoingBatch?, as reader: CallOwner?, replacing refused: SupabaseTokens.Proof?,
-        after last: SupabaseTokens.Proof? = nil
-    ) async throws(StorageError) -> SupabaseTokens.Proof {
-        let proof: SupabaseTokens.Proof
+        for batch: OutgoingBatch?, as reader: CallOwner?, replacing refused: SupabaseTokens.RequestCredentials?,
+        after last: SupabaseTokens.RequestCredentials? = nil
+    ) async throws(StorageError) -> SupabaseTokens.RequestCredentials {
+        let proof: SupabaseTokens.RequestCredentials
         do throws(SupabaseTokens.Failure) {
             let owner = batch.map { CallOwner($0.userID) } ?? reader
             proof = try await (owner.map { tokens.bound(to: $0) } ?? tokens).proof(replacing: refused, after: last)

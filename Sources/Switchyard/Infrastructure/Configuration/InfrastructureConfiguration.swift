@@ -85,7 +85,7 @@ public struct InfrastructureConfiguration: Sendable {
     ) throws(InfrastructureError) -> Module.Configuration? {
         guard let object = settings[Module.provider] else { return nil }
         do throws(ConfigurationProblem) {
-            return try ModuleSupplier.settings(of: type, object, environment)
+            return try ModuleSource.settings(of: type, object, environment)
         } catch {
             throw self.error(error)
         }

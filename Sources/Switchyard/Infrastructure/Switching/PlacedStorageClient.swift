@@ -3,9 +3,9 @@ import Synchronization
 /// The storage of an ``Infrastructure``. Keeps whether the network is on, so that this survives a switch.
 struct PlacedStorageClient: NamingStorageClient {
     let route: any Route<any StorageClient>
-    let network: PlaceNetwork
+    let network: StorageNetworkState
     /// Lives as long as its storage is in use.
-    let assembly: Assembly
+    let assembly: SwitchCoordinator
 
     func enableNetwork() async throws(StorageError) {
         network.isOn = true
@@ -27,7 +27,7 @@ struct PlacedStorageClient: NamingStorageClient {
 }
 
 /// Whether the storage of an ``Infrastructure`` may use the network.
-final class PlaceNetwork: Sendable {
+final class StorageNetworkState: Sendable {
     private let state = Mutex(true)
     /// The replaced storages that are still sending.
     let left: @Sendable () -> [any StorageClient]

@@ -4,7 +4,7 @@ import SwitchyardBytes
 /// The target of a switch: the selection, the modules that make the clients, and their settings.
 struct Plan: Sendable {
     let selection: InfrastructureSelection
-    let surroundings: InfrastructureSurroundings
+    let surroundings: InfrastructureOptions
     let layers: Layers
     private let retry: RetryPolicy?
     private let isFromVariables: Bool
@@ -40,7 +40,7 @@ struct Plan: Sendable {
     init(
         _ configuration: InfrastructureConfiguration, for services: Set<InfrastructureService>,
         sparing spared: Set<InfrastructureService>,
-        _ factory: InfrastructureFactory, _ surroundings: InfrastructureSurroundings, after present: Plan?
+        _ factory: InfrastructureFactory, _ surroundings: InfrastructureOptions, after present: Plan?
     ) throws(InfrastructureError) {
         try factory.check(configuration)
         selection = configuration.selection
@@ -53,7 +53,7 @@ struct Plan: Sendable {
         for provider in selection.providers.sorted(by: { $0.rawValue < $1.rawValue }) {
             let module = try factory.module(provider, configuration)
             let setup = Setup(
-                provider: provider, settings: ModuleSupplier.settingsWithSecrets(of: module),
+                provider: provider, settings: ModuleSource.settingsWithSecrets(of: module),
                 stateFolder: self.surroundings.stateFolder)
             let known = present?.makers[provider]
             makers[provider] = known?.setup == setup ? known : Maker(module: module, setup: setup)

@@ -13,7 +13,7 @@
 /// Every operation refuses a query with a ``Query/mistake`` and an invalid path: a client begins each operation with
 /// ``Query/checked()``, ``StoragePath/checked()`` or ``WriteBatch/checked()``.
 ///
-/// A wrapper of a client conforms to ``StorageLayer`` instead, which forwards every requirement.
+/// A wrapper of a client conforms to ``StorageClientWrapper`` instead, which forwards every requirement.
 public protocol StorageClient: Sendable {
     /// The provider, for error messages.
     var provider: InfrastructureProvider { get }

@@ -32,7 +32,7 @@ extension SnapshotStream {
 extension SnapshotStream where Failure == Never {
     /// The same stream, as one that could fail.
     public func settingFailure<NewFailure: Error>(to type: NewFailure.Type) -> SnapshotStream<Element, NewFailure> {
-        SnapshotStream<Element, NewFailure>(from: { [makeSource] in UnfailingSource(makeSource()) })
+        SnapshotStream<Element, NewFailure>(from: { [makeSource] in NonfailingSource(makeSource()) })
     }
 }
 

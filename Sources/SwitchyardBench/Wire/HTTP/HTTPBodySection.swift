@@ -33,7 +33,7 @@
         }
 
         private func toFile(_ bench: Bench, _ url: String, _ file: String, _ ours: CurlTransport) async throws {
-            let results = try await Contest(rounds: bench.settings.count(5, quick: 1)).run([
+            let results = try await BenchComparison(rounds: bench.settings.count(5, quick: 1)).run([
                 .init("blocking libcurl") {
                     let descriptor = open(file, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
                     defer { close(descriptor) }
@@ -49,7 +49,7 @@
         private func fromFile(
             _ bench: Bench, _ url: String, _ file: String, _ size: Int64, _ ours: CurlTransport
         ) async throws {
-            let results = try await Contest(rounds: bench.settings.count(5, quick: 1)).run([
+            let results = try await BenchComparison(rounds: bench.settings.count(5, quick: 1)).run([
                 .init("blocking libcurl") {
                     let descriptor = open(file, O_RDONLY)
                     defer { close(descriptor) }
@@ -63,7 +63,7 @@
             await report(bench, "from file", results)
         }
 
-        private func report(_ bench: Bench, _ title: String, _ results: [Contest.Result]) async {
+        private func report(_ bench: Bench, _ title: String, _ results: [BenchComparison.Result]) async {
             let size = Double(bench.settings.count(1 << 30, quick: 1 << 24))
             for result in results {
                 await bench.report("\(title), \(result.name)", size / result.seconds / 1e9, "GB/s")

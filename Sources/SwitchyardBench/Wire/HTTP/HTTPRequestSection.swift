@@ -37,7 +37,7 @@
         ) async throws -> Bare {
             let count = bench.settings.count(20_000, quick: 500)
             let few = bench.settings.count(2_000, quick: 100)
-            let results = try await Contest(rounds: bench.settings.count(5, quick: 1)).run([
+            let results = try await BenchComparison(rounds: bench.settings.count(5, quick: 1)).run([
                 .init("blocking libcurl") { try await BlockingCurl.requests(request.url, count: count) },
                 .init("switchyard") { try await Self.send(request, over: ours, count: count, concurrency: 1) },
                 .init("URLSession") { try await Self.send(request, over: session, count: few, concurrency: 1) },
@@ -63,7 +63,7 @@
         ) async throws {
             let count = bench.settings.count(32_000, quick: 1_280)
             let few = bench.settings.count(3_200, quick: 640)
-            let results = try await Contest(rounds: bench.settings.count(5, quick: 1)).run([
+            let results = try await BenchComparison(rounds: bench.settings.count(5, quick: 1)).run([
                 .init("switchyard") {
                     try await Self.send(request, over: ours, count: count, concurrency: concurrency)
                 },

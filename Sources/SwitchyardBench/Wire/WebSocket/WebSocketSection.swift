@@ -27,7 +27,7 @@
         private func roundTrips(_ bench: Bench, _ port: Int, _ transport: CurlTransport) async throws {
             let count = bench.settings.count(20_000, quick: 200)
             let socket = try await transport.webSocket(WebSocketRequest("ws://127.0.0.1:\(port)/"))
-            let results = try await Contest(rounds: bench.settings.count(9, quick: 1)).run([
+            let results = try await BenchComparison(rounds: bench.settings.count(9, quick: 1)).run([
                 .init("blocking libcurl") {
                     try await withCheckedThrowingContinuation { (done: CheckedContinuation<Void, any Error>) in
                         Thread.detachNewThread { done.resume(with: Result { try Self.blocking(port, count) }) }
@@ -65,7 +65,7 @@
         private func flood(_ bench: Bench, _ port: Int, _ transport: CurlTransport) async throws {
             let count = bench.settings.count(1_000_000, quick: 10_000)
             let socket = try await transport.webSocket(WebSocketRequest("ws://127.0.0.1:\(port)/"))
-            let results = try await Contest(rounds: bench.settings.count(5, quick: 1)).run([
+            let results = try await BenchComparison(rounds: bench.settings.count(5, quick: 1)).run([
                 .init("switchyard") {
                     async let sending: Void = {
                         for _ in 0..<count { try await socket.send(Self.message) }

@@ -4,7 +4,7 @@ extension DomainConformance {
     /// Access rules, if the harness declares that they are enforced.
     static let ruleChecks: [DomainCheck] = [
         DomainCheck("a stranger can do nothing to a person, nor to their contacts", needs: .rules) { context in
-            let scene = try await RuleScene(context)
+            let scene = try await RuleSetup(context)
             let attempts = scene.attempts
             try expect(attempts.count >= 55, "there are fifty-five attempts", found: "\(attempts.count)")
             for attempt in attempts { try await attempt.expectRefusal(on: scene.carolDevice) }
@@ -12,7 +12,7 @@ extension DomainConformance {
         },
         DomainCheck("a responder sees check-ins and the profile, until they are one no more", needs: .rules, .batches) {
             context in
-            let scene = try await RuleScene(context)
+            let scene = try await RuleSetup(context)
             let storage = scene.bobDevice.core.storage
             let checkIns = Query(in: "checkIns").where("userID", .equal, scene.alice.id)
             try expectEqual(
@@ -26,7 +26,7 @@ extension DomainConformance {
             try await RuleAttempt.read("the profile", profile).expectRefusal(on: scene.bobDevice)
         },
         DomainCheck("a contact leaves a notification, and reads none", needs: .rules, .batches) { context in
-            let scene = try await RuleScene(context)
+            let scene = try await RuleSetup(context)
             let storage = scene.bobDevice.core.storage
             let inbox = try CollectionPath(validating: "users/\(scene.alice.id)/notifications")
             let model = NotificationModel(id: "hello", title: "Hello", body: "From Bob", sentAt: .at(1_700_000_100))
@@ -42,7 +42,7 @@ extension DomainConformance {
         },
         DomainCheck("who asks is on both lists once they are accepted, and no responder", needs: .rules, .batches) {
             context in
-            let scene = try await RuleScene(context)
+            let scene = try await RuleSetup(context)
             let carol = scene.carolDevice
             func ask() async throws {
                 try await carol.contacts.addMutually(
@@ -86,7 +86,7 @@ extension DomainConformance {
             "who was removed does not come back by themselves, and who is blocked cannot ask", needs: .rules, .batches
         ) {
             context in
-            let scene = try await RuleScene(context)
+            let scene = try await RuleSetup(context)
             let carol = scene.carolDevice
             let mine = try StoragePath(validating: "users/\(scene.alice.id)/contacts/\(scene.carol.id)")
             let ask = try StoragePath(validating: "users/\(scene.alice.id)/contactRequests/\(scene.carol.id)")
@@ -128,7 +128,7 @@ extension DomainConformance {
 }
 
 /// Alice has a profile, a check-in, a notification, and Bob as a contact and responder; Carol is a stranger to both.
-private struct RuleScene {
+private struct RuleSetup {
     let context: DomainContext
     let alice: AuthUser
     let bob: AuthUser

@@ -34,7 +34,7 @@ extension FileConformance {
         FileCheck("bytes are uploaded as they come") { context in
             let path = try context.path("stream.bin")
             let contents = context.bytes(500_000)
-            let faucet = Faucet()
+            let faucet = ControlledUpload()
             let transfer = try await context.client.upload(faucet.source(length: 500_000), to: path)
             for start in stride(from: 0, to: 500_000, by: 70_000) {
                 faucet.pour(contents.subdata(in: start..<min(start + 70_000, 500_000)))
@@ -45,7 +45,7 @@ extension FileConformance {
         },
         FileCheck("bytes of unknown number are uploaded as they come", needs: .unbounded) { context in
             let path = try context.path("stream.bin")
-            let faucet = Faucet()
+            let faucet = ControlledUpload()
             let transfer = try await context.client.upload(faucet.source(length: nil), to: path)
             for _ in 0..<20 { faucet.pour(context.bytes(50_000)) }
             faucet.close()
@@ -54,7 +54,7 @@ extension FileConformance {
         },
         FileCheck("an upload whose bytes fail leaves no file") { context in
             let path = try context.path("broken.bin")
-            let faucet = Faucet()
+            let faucet = ControlledUpload()
             let transfer = try await context.client.upload(faucet.source(length: 300_000), to: path)
             faucet.pour(context.bytes(100_000))
             faucet.burst()
@@ -68,7 +68,7 @@ extension FileConformance {
         },
         FileCheck("an upload with fewer bytes than it said leaves no file") { context in
             let path = try context.path("short.bin")
-            let faucet = Faucet()
+            let faucet = ControlledUpload()
             let transfer = try await context.client.upload(faucet.source(length: 300_000), to: path)
             faucet.pour(context.bytes(100_000))
             faucet.close()

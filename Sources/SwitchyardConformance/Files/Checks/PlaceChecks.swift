@@ -176,7 +176,7 @@ extension FileConformance {
             _ = try await context.client.downloadURL(of: path, expiresIn: nil)
         },
         refusal(of: .unbounded, "uploads without a known length") { context, path in
-            let faucet = Faucet()
+            let faucet = ControlledUpload()
             faucet.close()
             _ = try await context.client.upload(faucet.source(length: nil), to: path).result()
         },

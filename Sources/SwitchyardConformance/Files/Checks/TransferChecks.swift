@@ -34,7 +34,7 @@ extension FileConformance {
         FileCheck("an upload that is paused waits, and goes on") { context in
             let path = try context.path("a.bin")
             let contents = context.bytes(600_000)
-            let faucet = Faucet()
+            let faucet = ControlledUpload()
             let transfer = try await context.client.upload(faucet.source(length: 600_000), to: path)
             let probe = context.watch(transfer.progress)
             faucet.pour(contents.subdata(in: 0..<300_000))
@@ -48,7 +48,7 @@ extension FileConformance {
         },
         FileCheck("an upload that is cancelled leaves no file") { context in
             let path = try context.path("a.bin")
-            let faucet = Faucet()
+            let faucet = ControlledUpload()
             let transfer = try await context.client.upload(faucet.source(length: 900_000), to: path)
             faucet.pour(context.bytes(300_000))
             await transfer.cancel()
@@ -57,7 +57,7 @@ extension FileConformance {
         },
         FileCheck("cancelling the one who waits cancels the upload") { context in
             let path = try context.path("a.bin")
-            let faucet = Faucet()
+            let faucet = ControlledUpload()
             let transfer = try await context.client.upload(faucet.source(length: 900_000), to: path)
             faucet.pour(context.bytes(100_000))
             let waiting = Task { try await transfer.result() }

@@ -123,7 +123,8 @@ extension StorageConformance {
             func find<Client: StorageClient>(_ client: Client) -> Bool { client.unwrapped(as: Client.self) != nil }
             try expect(find(context.client), "the client unwraps to its own type", found: "nothing")
             try expect(
-                context.client.unwrapped(as: Stranger.self) == nil, "it does not unwrap to another", found: "something")
+                context.client.unwrapped(as: ForeignValue.self) == nil, "it does not unwrap to another",
+                found: "something")
         },
         StorageCheck("a cancelled read ends as cancelled, or with its result") { context in
             let path = context.document("a")
@@ -174,4 +175,4 @@ extension StorageConformance {
 }
 
 /// A client type that does not exist.
-private struct Stranger: Sendable {}
+private struct ForeignValue: Sendable {}

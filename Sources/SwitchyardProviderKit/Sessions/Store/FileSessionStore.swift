@@ -21,14 +21,14 @@ package final class FileSessionStore: SessionStore {
     private struct Last {
         let record: SessionRecord
         /// The version of its file; if it could not be written, the version it should replace.
-        let mark: SessionStoreMark
+        let mark: StoredSessionVersion
         var isUnsaved = false
     }
 
     /// The record that a change applies to.
     private struct Base {
         let record: SessionRecord
-        let mark: SessionStoreMark
+        let mark: StoredSessionVersion
         /// Whether the existing file has different contents that cannot be read, at least not now.
         var isForeign = false
     }
@@ -45,10 +45,10 @@ package final class FileSessionStore: SessionStore {
         path = folder.appendingPathComponent(name, isDirectory: false).path
     }
 
-    package var mark: SessionStoreMark {
+    package var mark: StoredSessionVersion {
         var info = stat()
-        guard stat(path, &info) == 0 else { return SessionStoreMark() }
-        return SessionStoreMark(info)
+        guard stat(path, &info) == 0 else { return StoredSessionVersion() }
+        return StoredSessionVersion(info)
     }
 
     package func read() -> SessionReading {
@@ -87,7 +87,7 @@ package final class FileSessionStore: SessionStore {
                     // It belongs to a user, so it is renamed instead of being lost.
                     _ = try POSIXFile.setAside(path, as: "unreadable")
                 }
-                let written = SessionStoreMark(try POSIXFile.replace(path, with: SessionFile.encode(wanted)))
+                let written = StoredSessionVersion(try POSIXFile.replace(path, with: SessionFile.encode(wanted)))
                 last = Last(record: wanted, mark: written)
                 if case .signedOut(let end) = wanted, end.wipesLocalData { removeSetAside() }
                 return SessionStoreOutcome(.kept(wanted), mark: written)
@@ -97,7 +97,7 @@ package final class FileSessionStore: SessionStore {
                 return SessionStoreOutcome(
                     .kept(wanted), mark: base.mark,
                     notice: "The session cannot be stored on this device and ends with the process: \(error).",
-                    isUndoneByRestart: change.endsSession && change.isPersonal && mark != SessionStoreMark())
+                    isUndoneByRestart: change.endsSession && change.isPersonal && mark != StoredSessionVersion())
             }
         }
     }
@@ -213,7 +213,7 @@ package final class FileSessionStore: SessionStore {
     }
 }
 
-extension SessionStoreMark {
+extension StoredSessionVersion {
     /// A replaced file has another inode; one written in place has another modification time.
     fileprivate init(_ info: stat) {
         #if canImport(Darwin)

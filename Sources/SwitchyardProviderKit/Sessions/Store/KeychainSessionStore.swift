@@ -28,7 +28,7 @@
             self.account = account
         }
 
-        package var mark: SessionStoreMark { state.withLock { SessionStoreMark($0.changes) } }
+        package var mark: StoredSessionVersion { state.withLock { StoredSessionVersion($0.changes) } }
 
         package func read() -> SessionReading { state.withLock { load(&$0) } }
 
@@ -36,7 +36,7 @@
             state.withLock { state in
                 let record: SessionRecord = if case .found(let record, _) = load(&state) { record } else { state.last }
                 guard let wanted = change.applied(to: record) else {
-                    return SessionStoreOutcome(.overtaken(record), mark: SessionStoreMark(state.changes))
+                    return SessionStoreOutcome(.overtaken(record), mark: StoredSessionVersion(state.changes))
                 }
                 let status = write(SessionFile.encode(wanted))
                 state.changes += 1
@@ -44,7 +44,7 @@
                 state.last = wanted
                 let isKept = status != errSecSuccess && change.endsSession && !remove()
                 return SessionStoreOutcome(
-                    .kept(wanted), mark: SessionStoreMark(state.changes),
+                    .kept(wanted), mark: StoredSessionVersion(state.changes),
                     notice: status == errSecSuccess
                         ? nil : "The session cannot be stored in the keychain and ends with the process (\(status)).",
                     isUndoneByRestart: isKept)

@@ -19,7 +19,7 @@ package final class MemorySessionStore: SessionStore {
         set { state.withLock { $0.isLocked = newValue } }
     }
 
-    package var mark: SessionStoreMark { state.withLock { SessionStoreMark($0.changes) } }
+    package var mark: StoredSessionVersion { state.withLock { StoredSessionVersion($0.changes) } }
 
     package func read() -> SessionReading {
         state.withLock { $0.isLocked ? .unreadable("The device is locked.") : .found($0.record) }
@@ -28,11 +28,11 @@ package final class MemorySessionStore: SessionStore {
     package func apply(_ change: SessionChange) -> SessionStoreOutcome {
         state.withLock { state in
             guard let record = change.applied(to: state.record) else {
-                return SessionStoreOutcome(.overtaken(state.record), mark: SessionStoreMark(state.changes))
+                return SessionStoreOutcome(.overtaken(state.record), mark: StoredSessionVersion(state.changes))
             }
             state.record = record
             state.changes += 1
-            return SessionStoreOutcome(.kept(record), mark: SessionStoreMark(state.changes))
+            return SessionStoreOutcome(.kept(record), mark: StoredSessionVersion(state.changes))
         }
     }
 

@@ -21,7 +21,7 @@ package final class DownloadReader: Sendable {
 
     private let path: FilePath
     private let driver: any DownloadDriver
-    private let tries: PatientCaller
+    private let tries: RetryingCaller
     private let time: Stopwatch
     private let gate: PauseGate?
     private let state: Mutex<State>
@@ -32,7 +32,7 @@ package final class DownloadReader: Sendable {
     ///   - gate: Checked before every attempt.
     init(
         _ path: FilePath, range: Range<Int64>?, version: String? = nil, driver: any DownloadDriver,
-        policy: TransferPolicy, tries: PatientCaller, gate: PauseGate? = nil
+        policy: TransferPolicy, tries: RetryingCaller, gate: PauseGate? = nil
     ) {
         self.path = path
         self.driver = driver

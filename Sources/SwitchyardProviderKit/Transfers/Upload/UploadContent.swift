@@ -9,7 +9,7 @@ package final class UploadContent: Sendable {
     private enum Kind: Sendable {
         case data(Data)
         case file(SourceFile)
-        case stream(StreamPump)
+        case stream(SequenceReader)
     }
 
     private struct State {
@@ -50,7 +50,7 @@ package final class UploadContent: Sendable {
         case .file(let url):
             let file = try SourceFile(url)
             (kind, length) = (.file(file), file.identity.size)
-        case .stream(let length, let make): (kind, self.length) = (.stream(StreamPump(make)), length)
+        case .stream(let length, let make): (kind, self.length) = (.stream(SequenceReader(make)), length)
         }
         state = Mutex(State(digest: ContentDigest()))
     }
@@ -90,7 +90,7 @@ package final class UploadContent: Sendable {
     }
 
     private func draw(
-        _ pump: StreamPump, _ offset: Int64, _ count: Int64
+        _ pump: SequenceReader, _ offset: Int64, _ count: Int64
     ) async throws(FileStorageError) -> (count: Int64, isEnd: Bool) {
         let isWithin = state.withLock { state in
             let passed = offset - state.windowStart

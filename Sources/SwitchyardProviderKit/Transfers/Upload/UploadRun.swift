@@ -8,7 +8,7 @@ final class UploadRun: FileTransferControls {
     private typealias Event = UploadMachine.Event
 
     /// An event, with the number of its operation; none for the owner's requests.
-    private struct News: Sendable {
+    private struct QueuedEvent: Sendable {
         let operation: Int?
         let event: Event
     }
@@ -27,10 +27,10 @@ final class UploadRun: FileTransferControls {
     private let driver: any UploadDriver
     private let policy: TransferPolicy
     private let note: Note?
-    private let tries: PatientCaller
+    private let tries: RetryingCaller
     private var clock: any Clock<Duration> { tries.clock }
-    private let news: AsyncStream<News>
-    private let post: AsyncStream<News>.Continuation
+    private let news: AsyncStream<QueuedEvent>
+    private let post: AsyncStream<QueuedEvent>.Continuation
     private let status: TransferStatus
     /// The user who began it, or ``UploadSession/nobody``.
     let owner: AuthUser.ID
@@ -38,7 +38,7 @@ final class UploadRun: FileTransferControls {
     /// - Parameter resuming: The record of an earlier run.
     init(
         _ content: UploadContent, of owner: AuthUser.ID, driver: any UploadDriver, policy: TransferPolicy, note: Note?,
-        resuming record: UploadRecord? = nil, tries: PatientCaller,
+        resuming record: UploadRecord? = nil, tries: RetryingCaller,
         ended: @escaping @Sendable (UploadRun) -> Void
     ) {
         self.content = content
@@ -49,7 +49,7 @@ final class UploadRun: FileTransferControls {
         self.tries = tries
         (news, post) = AsyncStream.makeStream()
         status = TransferStatus(completed: record?.offset ?? 0, total: content.length)
-        post.yield(News(operation: nil, event: .start))
+        post.yield(QueuedEvent(operation: nil, event: .start))
         Task {
             await self.run(record)
             ended(self)
@@ -80,7 +80,7 @@ final class UploadRun: FileTransferControls {
         await ended()
     }
 
-    private func wish(_ event: Event) { post.yield(News(operation: nil, event: event)) }
+    private func wish(_ event: Event) { post.yield(QueuedEvent(operation: nil, event: event)) }
 
     /// In its own task, so that even a cancelled caller waits.
     private func ended() async { _ = await Task { await status.wait() }.value }
@@ -178,9 +178,9 @@ final class UploadRun: FileTransferControls {
         let number = current.number
         current.task = Task { [self] in
             do throws(FileStorageError) {
-                post.yield(News(operation: number, event: try await body(self)))
+                post.yield(QueuedEvent(operation: number, event: try await body(self)))
             } catch {
-                post.yield(News(operation: number, event: .failed(error)))
+                post.yield(QueuedEvent(operation: number, event: .failed(error)))
             }
         }
     }

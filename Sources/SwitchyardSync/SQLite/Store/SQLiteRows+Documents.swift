@@ -44,7 +44,7 @@ extension SQLiteRows {
     }
 
     func forEachDocument(
-        in source: Query.Source, readAfter version: Timestamp?, screen: DocumentScreen?,
+        in source: Query.Source, readAfter version: Timestamp?, screen: DocumentPrefilter?,
         _ body: (CachedDocument) throws(StorageError) -> Void
     ) throws(StorageError) {
         for collection in try collections(in: source) {

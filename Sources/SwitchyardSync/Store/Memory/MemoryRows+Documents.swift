@@ -12,7 +12,7 @@ extension MemoryRows {
     }
 
     func forEachDocument(
-        in source: Query.Source, readAfter version: Timestamp?, screen: DocumentScreen?,
+        in source: Query.Source, readAfter version: Timestamp?, screen: DocumentPrefilter?,
         _ body: (CachedDocument) throws(StorageError) -> Void
     ) throws(StorageError) {
         for collection in paths(in: source) {

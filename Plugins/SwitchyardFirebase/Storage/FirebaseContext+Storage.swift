@@ -1,0 +1,20 @@
+import Switchyard
+import SwitchyardFirestoreFormat
+import SwitchyardSync
+
+extension FirebaseContext {
+    /// Documents in Cloud Firestore: one-shot calls for reads, queries and commits, one stream for all live queries, with a
+    /// cache and a queue of writes on this device.
+    ///
+    /// Each signed-in user has a separate queue of writes. Data of one user is never sent with the token of another.
+    func makeStorageClient() async throws(InfrastructureError) -> SyncedStorageClient {
+        let driver = FirestoreDriver(
+            service: FirestoreService(
+                FirestoreDatabase(project: configuration.project, database: configuration.database), self),
+            ledger: configuration.writeLedger, locksInTransactions: configuration.locksInTransactions,
+            isProject: configuration.credential != nil, clock: context.clock)
+        return try await SyncedStorageClient(
+            driver: driver, folder: configuration.keepsDocuments ? try FirestoreFolder.make(self) : nil,
+            cacheBytes: configuration.cacheBytes, context: context)
+    }
+}

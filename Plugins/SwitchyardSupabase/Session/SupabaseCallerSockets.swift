@@ -1,0 +1,45 @@
+import Switchyard
+import SwitchyardWire
+import Synchronization
+
+/// Realtime for the streams of a server's callers: one socket per token, while streams are open with it.
+///
+/// Each channel is joined with a separate token, so one socket could serve several users. But a socket joins each topic only
+/// once, and two users who watch one collection need the same topic, each with their own rights. Separate sockets avoid this
+/// conflict, and close with the streams of their token.
+final class SupabaseCallerSockets: Sendable {
+    private let surroundings: SupabaseContext
+    private let noticed = Mutex<Set<String>>([])
+    /// For drivers without streams: one for all, to save memory per caller.
+    let silence = ChangeHints()
+
+    /// The maximum number of different notices.
+    private static let noticeLimit = 20
+
+    /// - Parameter surroundings: Surroundings without a user, whose transport all callers share.
+    /// - Returns: `nil` if callers do without realtime. With long polling, each caller would always have a call under way, and
+    ///   these count towards a shared limit.
+    init?(_ surroundings: SupabaseContext) {
+        guard surroundings.configuration.realtime.mode == .automatic else { return nil }
+        self.surroundings = surroundings
+    }
+
+    /// Creates a separate socket. It connects on demand and must be closed.
+    func open(_ tokens: SupabaseTokens) -> RealtimeSocket {
+        let (configuration, context) = (surroundings.configuration, surroundings.context)
+        return RealtimeSocket(
+            surroundings.project.realtime, tokens: tokens, transport: surroundings.transport, clock: context.clock,
+            now: context.now, configuration.realtime, mayPoll: false)
+    }
+
+    /// Notifies the observer, once for all callers, of a problem that may concern all of them.
+    func notice(_ text: String) {
+        let isNew = noticed.withLock { noticed in
+            guard noticed.count < Self.noticeLimit else { return false }
+            return noticed.insert(text).inserted
+        }
+        guard isNew else { return }
+        surroundings.context.observer.observe(
+            InfrastructureEvent(service: .storage, provider: .supabase, kind: .notice(text)))
+    }
+}

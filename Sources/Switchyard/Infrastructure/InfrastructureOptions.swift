@@ -1,0 +1,50 @@
+public import Foundation
+
+/// The surroundings of clients: clocks, a folder for their state, an observer and layers.
+public struct InfrastructureOptions: Sendable {
+    /// Time for pauses and deadlines.
+    public var clock: any Clock<Duration>
+    /// The time of day.
+    public var now: @Sendable () -> Timestamp
+    /// A folder for data that must outlast the process; a configuration's own takes precedence. `nil` keeps everything in
+    /// memory.
+    public var stateFolder: URL?
+    /// Observes everything that clients do and providers report. ``SilentObserver`` costs nothing.
+    public var observer: any InfrastructureObserver
+    /// The app's name in requests, such as `MyApp/2.1`. It precedes this package's name in `User-Agent`.
+    public var program: String?
+    /// The layers around every client, innermost first. A configuration's retries are inside all of them, the observer is
+    /// outside.
+    public var layers: [any ClientLayer] = []
+    /// Limits the calls to one server.
+    public var callLimits = CallLimits()
+    /// How long a switch waits for calls on the old client before it shuts the client down anyway.
+    public var drainDeadline: Duration
+
+    public init(
+        clock: any Clock<Duration> = ContinuousClock(),
+        now: @escaping @Sendable () -> Timestamp = { Timestamp(Date()) },
+        stateFolder: URL? = nil, observer: any InfrastructureObserver = SilentObserver(),
+        drainDeadline: Duration = .seconds(30)
+    ) {
+        self.clock = clock
+        self.now = now
+        self.stateFolder = stateFolder
+        self.observer = observer
+        self.drainDeadline = drainDeadline
+    }
+
+    func context(for provider: InfrastructureProvider, auth: (any AuthClient)?) -> ModuleContext {
+        ModuleContext(
+            auth: auth, clock: clock, now: now,
+            stateFolder: stateFolder?.appendingPathComponent(provider.rawValue, isDirectory: true), observer: observer,
+            program: program, callLimits: callLimits)
+    }
+
+    /// These surroundings with the folder of `configuration`, if it names one.
+    func with(_ configuration: InfrastructureConfiguration) -> InfrastructureOptions {
+        var surroundings = self
+        if let folder = configuration.stateFolder { surroundings.stateFolder = folder }
+        return surroundings
+    }
+}

@@ -1,0 +1,46 @@
+import SwitchyardBytes
+import Synchronization
+
+/// Another source, with callbacks when an iteration begins and, once, when it ends for any reason.
+final class ObservedSource<Element: Sendable, Failure: Error>: StreamSource {
+    private let base: any StreamSource<Element, Failure>
+    private let opened: Once
+    private let ended: Mutex<(@Sendable (Failure?) -> Void)?>
+
+    init(
+        _ base: any StreamSource<Element, Failure>, opened: @escaping @Sendable () -> Void,
+        ended: @escaping @Sendable (Failure?) -> Void
+    ) {
+        self.base = base
+        self.opened = Once(opened)
+        self.ended = Mutex(ended)
+    }
+
+    func begin() async {
+        opened.run()
+        await base.begin()
+    }
+
+    func next() async throws(Failure) -> Element? {
+        opened.run()
+        do throws(Failure) {
+            let element = try await base.next()
+            if element == nil { end(nil) }
+            return element
+        } catch {
+            end(error)
+            throw error
+        }
+    }
+
+    private func end(_ failure: Failure?) {
+        let ended = ended.withLock { ended in
+            defer { ended = nil }
+            return ended
+        }
+        // One that was never opened has nothing to end.
+        if opened.hasRun { ended?(failure) }
+    }
+
+    deinit { end(nil) }
+}

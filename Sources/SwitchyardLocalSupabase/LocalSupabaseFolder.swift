@@ -1,0 +1,69 @@
+import Foundation
+import SwitchyardBytes
+import SwitchyardServerKit
+
+/// The storage of a local Supabase: a given folder, or a temporary one.
+struct LocalSupabaseFolder: Sendable {
+    /// For the PostgreSQL; `nil` if nothing is kept.
+    let database: URL?
+    let files: URL
+    private let folder: ServerFolder<LocalSupabaseError>?
+
+    init(_ folder: URL?) throws(LocalSupabaseError) {
+        self.folder = try folder.map { url throws(LocalSupabaseError) in try ServerFolder(url) }
+        database = folder?.appendingPathComponent("database", isDirectory: true)
+        files =
+            folder?.appendingPathComponent("files", isDirectory: true)
+            ?? ProcessFolder.place("switchyard-supabase")
+        do {
+            try FileManager.default.createDirectory(
+                at: files, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            // The database's user needs access if it does not own the folder.
+            if let folder, getuid() == 0 {
+                try FileManager.default.setAttributes([.posixPermissions: 0o711], ofItemAtPath: folder.path)
+            }
+        } catch {
+            throw LocalSupabaseError("The folder “\(files.path)” cannot be made; check its permissions.")
+        }
+    }
+
+    /// The secret that signs tokens, as text; the same as long as the folder stays.
+    func secret() throws(LocalSupabaseError) -> [UInt8] {
+        // Bytes that are not text are from an earlier version and could not be displayed. With less, or nothing at all, anybody
+        // could sign.
+        if let kept = try folder?.read("secret"), kept.count >= 32, kept.allSatisfy({ (33...126).contains($0) }) {
+            return [UInt8](kept)
+        }
+        let new = Array(Hex.encode(ServerSigningKey.makeKey()).utf8)
+        try folder?.write(Data(new), as: "secret")
+        return new
+    }
+
+    /// From when on the project's keys are valid, so that they are the same as long as the folder stays.
+    ///
+    /// - Parameter now: In seconds since 1970.
+    func keysSince(_ now: Int64) throws(LocalSupabaseError) -> Int64 {
+        if let kept = try folder?.read("keys-since"), let since = Int64(String(decoding: kept, as: UTF8.self)),
+            since <= now, since > now - Self.renewal
+        {
+            return since
+        }
+        try folder?.write(Data("\(now)".utf8), as: "keys-since")
+        return now
+    }
+
+    /// Nine years: keys are valid for ten.
+    private static let renewal: Int64 = 9 * 365 * 86_400
+
+    /// The port on which the folder's last server listened; 0 if there is none.
+    var port: UInt16 { folder?.port ?? 0 }
+
+    /// Keeps the port for the next server, so that clients find it at the same address.
+    func keep(port: UInt16) throws(LocalSupabaseError) { try folder?.keep(port: port) }
+
+    /// Releases the folder; removes a temporary one.
+    func release() {
+        folder?.release()
+        if folder == nil { try? FileManager.default.removeItem(at: files) }
+    }
+}

@@ -1,0 +1,136 @@
+package import Switchyard
+import SwitchyardBytes
+import Synchronization
+
+/// The streams of a messaging client: each message once, token changes, all in order.
+///
+/// Messages that arrive without a listener wait for the first one: the newest ``capacity`` of them, and only as long as the
+/// user stays the same.
+package final class MessageInbox: Sendable {
+    package typealias Messages = EventStream<RemoteMessage, MessagingError>.Continuation
+    package typealias Tokens = SnapshotStream<MessagingToken?, MessagingError>.Continuation
+
+    private struct State {
+        var token: MessagingToken?
+        /// Messages that arrived without a listener, oldest first.
+        var unheard: [RemoteMessage] = []
+        /// The user of those messages; `nil` if nobody was signed in.
+        var user: AuthUser.ID?
+        /// Whether the user is known; earlier messages go to the user who turns out to be signed in.
+        var knowsUser = false
+        /// The newest IDs, to recognise duplicates from the platform.
+        var seen: Set<String> = []
+        var order: [String] = []
+        var isShutDown = false
+
+        mutating func isNew(_ id: String) -> Bool {
+            guard seen.insert(id).inserted else { return false }
+            order.append(id)
+            if order.count > 2 * MessageInbox.memory {
+                for id in order.prefix(MessageInbox.memory) { seen.remove(id) }
+                order.removeFirst(MessageInbox.memory)
+            }
+            return true
+        }
+    }
+    private let box = Mutex(State())
+    private let messages = Broadcast<Messages>()
+    private let tokens = Broadcast<Tokens>()
+    private let follower = TaskBox()
+    private static let memory = 1000
+    /// How many messages wait for a listener.
+    package static let capacity = 100
+
+    /// - Parameter auth: Reports when another user signs in, who must not get the previous user's messages.
+    package init(following auth: (any AuthClient)? = nil) {
+        guard let states = auth?.authStateStream() else { return }
+        follower.replace(
+            with: Task { [weak self] in
+                for await state in states {
+                    guard let self else { return }
+                    self.use(state)
+                }
+            })
+    }
+
+    deinit { follower.cancel() }
+
+    private func use(_ state: AuthState) {
+        switch state {
+        // The user is unknown, and most likely the same as before.
+        case .unknown, .locked: return
+        case .signedOut, .signedIn, .expired: break
+        }
+        box.withLock { box in
+            if box.knowsUser, box.user != state.user?.id { box.unheard = [] }
+            box.knowsUser = true
+            box.user = state.user?.id
+        }
+    }
+
+    package var isShutDown: Bool { box.withLock { $0.isShutDown } }
+    /// The number of messages that wait for a listener, and their user.
+    package var unheard: (count: Int, user: AuthUser.ID?) { box.withLock { ($0.unheard.count, $0.user) } }
+    /// The signed-in user as far as known; `nil` for nobody.
+    package var user: AuthUser.ID? { box.withLock { $0.user } }
+    package var listenerCount: Int { messages.count + tokens.count }
+
+    package func checkOpen() throws(MessagingError) { if isShutDown { throw Self.over } }
+
+    /// - Returns: Whether it was accepted; `false` once the client is shut down.
+    @discardableResult
+    package func take(_ message: RemoteMessage) -> Bool {
+        let isTaken = box.withLock { box in
+            guard !box.isShutDown else { return false }
+            guard box.isNew(message.id) else { return true }
+            if messages.isEmpty {
+                box.unheard.append(message)
+                if box.unheard.count > Self.capacity { box.unheard.removeFirst() }
+            } else {
+                messages.queue { $0.yield(message) }
+            }
+            return true
+        }
+        messages.deliver()
+        return isTaken
+    }
+
+    /// Ignores a message from now on, also if it arrives again.
+    package func know(_ id: RemoteMessage.ID) { box.withLock { _ = $0.isNew(id) } }
+
+    package func tell(_ token: MessagingToken?) {
+        box.withLock { box in
+            guard token != box.token else { return }
+            box.token = token
+            tokens.queue { $0.yield(token) }
+        }
+        tokens.deliver()
+    }
+
+    package func listen(messages listener: Messages) -> @Sendable () -> Void {
+        defer { messages.deliver() }
+        return box.withLock { box in
+            defer { box.unheard = [] }
+            return messages.add(listener) { [unheard = box.unheard] in for message in unheard { $0.yield(message) } }
+        }
+    }
+
+    package func listen(tokens listener: Tokens) -> @Sendable () -> Void {
+        defer { tokens.deliver() }
+        return box.withLock { box in tokens.add(listener) { [token = box.token] in $0.yield(token) } }
+    }
+
+    package func shutDown() {
+        box.withLock { box in
+            box.isShutDown = true
+            box.unheard = []
+        }
+        messages.close { $0.finish(throwing: Self.over) }
+        tokens.close { $0.finish(throwing: Self.over) }
+        messages.deliver()
+        tokens.deliver()
+        follower.cancel()
+    }
+
+    private static let over = MessagingError(.shutDown, "The client was shut down.")
+}
