@@ -45,7 +45,7 @@ struct OtherSessionsArticleTests {
                 url: localSupabase.url.absoluteString, key: Secret(localSupabase.anonKey), bucket: "files")
         }
 
-        func makeDesk() async throws -> TokenDesk {
+        func makeServerClients() async throws -> TokenDesk {
             var configuration = supabase
             configuration.jwtSecret = localSupabase.environment["SUPABASE_JWT_SECRET"].map { Secret($0) }
             return TokenDesk(
@@ -61,7 +61,7 @@ struct OtherSessionsArticleTests {
 
     @Test func `Somebody with a Supabase account owns documents on Firestore`() async throws {
         let site = try await Site()
-        let desk = try await site.makeDesk()
+        let desk = try await site.makeServerClients()
         let (firebase, supabase) = (site.firebase, site.supabase)
         let askServer: @Sendable (Secret) async throws -> Secret = { session in
             try await desk.customToken("Bearer \(session.reveal())")

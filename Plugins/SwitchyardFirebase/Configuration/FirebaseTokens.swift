@@ -87,7 +87,7 @@ struct FirebaseTokens: Sendable {
     /// The current user of this device; `nil` if nobody is signed in.
     func userID() async throws(Failure) -> AuthUser.ID? {
         guard let people else { return nil }
-        do throws(AuthError) { return try await people.presentUserID() } catch { throw .auth(error) }
+        do throws(AuthError) { return try await people.currentUserID() } catch { throw .auth(error) }
     }
 
     /// These tokens for a series of calls of the current user. Calls fail once another user signs in.
@@ -113,7 +113,7 @@ struct FirebaseTokens: Sendable {
     }
 
     /// Why a request that the rules refuse was unauthenticated.
-    var remarkOnNobody: String? {
+    var unauthenticatedHint: String? {
         if credential != nil { return "The project's credential was sent: does its account have the role for this?" }
         guard auth == nil, let people else { return "Nobody was signed in." }
         return "Sessions of “\(people.provider)” mean nothing to Firebase's rules, so nobody was signed in."

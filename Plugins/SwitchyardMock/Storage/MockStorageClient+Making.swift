@@ -52,8 +52,8 @@ extension MockStorageClient {
         if let auth = context.auth {
             let known = await auth.state
             backend.database.withState { _ in _ = device.queue.use(known.user?.id ?? "") }
-            surroundings.follower = SignOutFollower(auth, known: known) { leavers, state in
-                for leaver in leavers { Self.forgetEverything(of: leaver, on: device, in: backend) }
+            surroundings.follower = SignOutFollower(auth, known: known) { pendingWipes, state in
+                for leaver in pendingWipes { Self.forgetEverything(of: leaver, on: device, in: backend) }
                 // While the session is unknown, nothing changes.
                 if state == .unknown || state == .locked { return }
                 let owner = state.user?.id ?? ""

@@ -117,7 +117,7 @@ actor SupabaseRegistrar {
         if let id = state.installation { wanted.insert(.installation(id)) }
         guard !wanted.isEmpty else { return }
         follow()
-        await takeUp()
+        await rejoinChannels()
     }
 
     func shutDown() async {
@@ -197,11 +197,11 @@ actor SupabaseRegistrar {
     private func signedIn() async {
         repairs = 0
         await socket.followToken()
-        await takeUp()
+        await rejoinChannels()
     }
 
     /// Joins all wanted channels that have no listener, and registers the installation unless that is already done.
-    private func takeUp() async {
+    private func rejoinChannels() async {
         let user = await auth?.state.user?.id
         // Policies admit only signed-in users; the next sign-in calls this again.
         guard auth == nil || user != nil else { return }
@@ -227,7 +227,7 @@ actor SupabaseRegistrar {
 
     private func takeUpNow() async {
         repair = nil
-        await takeUp()
+        await rejoinChannels()
     }
 
     // MARK: Channels

@@ -101,7 +101,7 @@ struct SupabaseTokens: Sendable {
             key: key, serviceKey: serviceKey, issuer: auth?.provider, states: auth?.authStateStream(),
             person: { () async throws(AuthError) in
                 guard let auth else { return nil }
-                return try await auth.presentUserID()
+                return try await auth.currentUserID()
             }
         ) { isRefused throws(AuthError) in
             guard let auth else { return nil }

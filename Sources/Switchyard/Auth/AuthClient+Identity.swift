@@ -11,7 +11,7 @@ extension AuthClient {
 
     /// The user whose data this device shows; `nil` if nobody is signed in. Asks for a token only if the state does not show
     /// it.
-    package func presentUserID() async throws(AuthError) -> AuthUser.ID? {
+    package func currentUserID() async throws(AuthError) -> AuthUser.ID? {
         switch await state {
         case .signedIn(let user), .expired(let user): return user.id
         case .signedOut: return nil

@@ -61,7 +61,7 @@ extension AuthState {
     var wipesLocalData: Bool { if case .signedOut(let signOut) = self { signOut.wipesLocalData } else { false } }
 
     /// Adds the request that the transition from this state to `next` implies, if any.
-    package func noteWish(to next: AuthState, in requests: inout [WipeRequest]) {
+    package func recordWipeRequest(to next: AuthState, in requests: inout [WipeRequest]) {
         guard next != self, next.wipesLocalData else { return }
         requests.append(WipeRequest(id: RandomID.make(), userID: user?.id))
         // A client that missed this many has seen most of them through the state.

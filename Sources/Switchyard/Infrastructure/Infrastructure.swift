@@ -23,7 +23,7 @@ public final class Infrastructure: Sendable {
         assembly = SwitchCoordinator(
             factory: factory, configuration: configuration, surroundings: surroundings, sparing: spared)
         let slots = assembly.slots
-        auth = HeedingAuthClient(route: slots.auth.board) { [assembly] in await assembly.heedWishes() }
+        auth = HeedingAuthClient(route: slots.auth.board) { [assembly] in await assembly.settleSession() }
         storage = PlacedStorageClient(
             route: slots.storage.board, network: slots.storageNetwork, assembly: assembly)
         files = slots.files.client(keeping: assembly)
@@ -69,7 +69,7 @@ public final class Infrastructure: Sendable {
     ///
     /// - Throws: `.unsupported` if the provider has no verifier.
     public func tokenVerifier() async throws(InfrastructureError) -> any TokenVerifier {
-        let (desk, layers) = try await assembly.deskAndLayers(for: .auth)
+        let (desk, layers) = try await assembly.factoryAndLayers(for: .auth)
         return layers.around(desk.verifier) { $0.layered($1) }
     }
 
@@ -95,7 +95,7 @@ public final class Infrastructure: Sendable {
     ///
     /// - Throws: As ``actingAsProject()``.
     public func admin() async throws(InfrastructureError) -> any AdminClient {
-        let (desk, layers) = try await assembly.deskAndLayers(for: .auth)
+        let (desk, layers) = try await assembly.factoryAndLayers(for: .auth)
         return layers.around(try desk.makeAdminClient()) { $0.layered($1) }
     }
 
@@ -103,7 +103,7 @@ public final class Infrastructure: Sendable {
     ///
     /// - Throws: As ``actingAsProject()``.
     public func messageSender() async throws(InfrastructureError) -> any MessageSender {
-        let (desk, layers) = try await assembly.deskAndLayers(for: .messaging)
+        let (desk, layers) = try await assembly.factoryAndLayers(for: .messaging)
         return layers.around(try desk.makeMessageSender()) { $0.layered($1) }
     }
 

@@ -9,7 +9,7 @@
 ///
 /// There is no global registry: a factory knows only the modules you pass to it.
 public struct InfrastructureFactory: Sendable {
-    private let suppliers: [ModuleSource]
+    private let moduleSources: [ModuleSource]
     /// How single clients repeat calls, as a configuration says; those of an ``Infrastructure`` have its own configuration.
     private let retry: RetryPolicy?
     private let small = SharedInfrastructures()
@@ -25,11 +25,11 @@ public struct InfrastructureFactory: Sendable {
     ///   - modules: Modules that are set up in code. A configuration may override single settings.
     ///   - types: Modules that get their settings from a configuration.
     public init(_ modules: [any InfrastructureModule], configurable types: [any InfrastructureModule.Type] = []) {
-        self.init(suppliers: modules.map { .configured($0) } + types.map { .configurable($0) }, retry: nil)
+        self.init(moduleSources: modules.map { .configured($0) } + types.map { .configurable($0) }, retry: nil)
     }
 
-    private init(suppliers: [ModuleSource], retry: RetryPolicy?) {
-        self.suppliers = suppliers
+    private init(moduleSources: [ModuleSource], retry: RetryPolicy?) {
+        self.moduleSources = moduleSources
         self.retry = retry
     }
 
@@ -46,18 +46,18 @@ public struct InfrastructureFactory: Sendable {
         for provider in wanted.sorted(by: { $0.rawValue < $1.rawValue }) {
             modules.append(.configured(try module(provider, configuration)))
         }
-        return InfrastructureFactory(suppliers: modules, retry: configuration.retry)
+        return InfrastructureFactory(moduleSources: modules, retry: configuration.retry)
     }
 
     /// The same modules, with `module` replacing the one of its name, if there is one.
     package func replacing(_ module: some InfrastructureModule) -> InfrastructureFactory {
-        let others = suppliers.filter { $0.provider != type(of: module).provider }
-        return InfrastructureFactory(suppliers: others + [.configured(module)], retry: retry)
+        let others = moduleSources.filter { $0.provider != type(of: module).provider }
+        return InfrastructureFactory(moduleSources: others + [.configured(module)], retry: retry)
     }
 
     /// The names of all modules, sorted.
     public var providers: [InfrastructureProvider] {
-        Set(suppliers.map(\.provider)).sorted { $0.rawValue < $1.rawValue }
+        Set(moduleSources.map(\.provider)).sorted { $0.rawValue < $1.rawValue }
     }
 
     /// All clients of `selection`. Throws here if anything is wrong with it, and then leaves nothing behind.
@@ -201,7 +201,7 @@ public struct InfrastructureFactory: Sendable {
     func module(
         _ provider: InfrastructureProvider, _ configuration: InfrastructureConfiguration
     ) throws(InfrastructureError) -> any InfrastructureModule {
-        guard let supplier = suppliers.first(where: { $0.provider == provider }) else {
+        guard let supplier = moduleSources.first(where: { $0.provider == provider }) else {
             throw configuration.error(.unknownProvider(provider, at: ["default"], known: providers))
         }
         return try supplier.module(configuration)
@@ -209,7 +209,7 @@ public struct InfrastructureFactory: Sendable {
 
     /// Checks everything that can be checked without making a client, including providers that are not chosen now.
     func check(_ configuration: InfrastructureConfiguration) throws(InfrastructureError) {
-        for provider in providers where suppliers.count(where: { $0.provider == provider }) > 1 {
+        for provider in providers where moduleSources.count(where: { $0.provider == provider }) > 1 {
             throw InfrastructureError(
                 .invalidConfiguration, "The factory was given two modules “\(provider)”; keep one.")
         }

@@ -258,7 +258,7 @@ public struct WorkQueue<Payload: Codable & Sendable>: Sendable {
     /// Puts a dead letter back into the queue: due at once, and with all attempts left.
     ///
     /// - Throws: `.notFound` if there is none with that name; `.alreadyExists` while a job with that name waits or runs.
-    public func revive(_ id: Job<Payload>.ID) async throws(StorageError) {
+    public func requeueDeadLetter(_ id: Job<Payload>.ID) async throws(StorageError) {
         let (grave, path, time) = (deadCollection.document(id), collection.document(id), now())
         try await storage.transaction { transaction in
             var data = try await transaction.document(grave).data

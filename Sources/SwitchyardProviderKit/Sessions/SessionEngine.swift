@@ -280,7 +280,7 @@ package actor SessionEngine {
             case .resume(let waiter, let outcome): waiters.removeValue(forKey: waiter)?.resume(returning: outcome)
             case .publish(let state):
                 wishes.withLock { wishes in
-                    wishes.state.noteWish(to: state, in: &wishes.requests)
+                    wishes.state.recordWipeRequest(to: state, in: &wishes.requests)
                     // An unknown state never triggers a wipe.
                     if state != .unknown, state != .locked { wishes.state = state }
                 }

@@ -12,7 +12,7 @@ package struct RetryingCaller: Sendable {
     package let report: Report
 
     /// Short, because a user may be waiting.
-    static let usualPatience = Duration.seconds(30)
+    static let defaultTimeLimit = Duration.seconds(30)
 
     package init(
         clock: any Clock<Duration>, patience: Duration? = nil, report: @escaping Report = { _, _, _, _ in }
@@ -59,7 +59,7 @@ package struct RetryingCaller: Sendable {
                 failure = error
             }
             if attempt > 1, let value = isDone(failure) { return value }
-            let patience = patience ?? RetryingCaller.usualPatience
+            let patience = patience ?? RetryingCaller.defaultTimeLimit
             guard failure.isRetryable, time.now - start + (failure.retryAfter ?? .zero) < patience else {
                 throw failure
             }

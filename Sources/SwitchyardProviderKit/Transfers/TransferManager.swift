@@ -39,8 +39,8 @@ package final class TransferManager: Sendable {
         self.now = now
         guard let auth, records.isKept else { return }
         follower.withLock { follower in
-            follower = SignOutFollower(auth, known: .unknown) { [weak self] leavers, _ in
-                self?.forget(leavers.compactMap(\.self))
+            follower = SignOutFollower(auth, known: .unknown) { [weak self] pendingWipes, _ in
+                self?.forget(pendingWipes.compactMap(\.self))
             }
         }
     }
@@ -69,7 +69,7 @@ package final class TransferManager: Sendable {
                     begunAt: now().microseconds)
             }
         }
-        let usual = options.isAwaited && tries.patience == nil ? RetryingCaller.usualPatience : nil
+        let usual = options.isAwaited && tries.patience == nil ? RetryingCaller.defaultTimeLimit : nil
         return try run(content, of: owner, driver, note, policy.with(patience: options.patience ?? usual))
     }
 

@@ -60,7 +60,7 @@ struct Listener {
 
     /// - Returns: The last state again, if the reason why it comes from the cache has changed.
     mutating func failed(_ trouble: StorageError) -> ViewSnapshot? {
-        guard options.announcesTrouble, !options.readsCacheOnly, hasRaisedFirst,
+        guard options.reportsServerErrors, !options.readsCacheOnly, hasRaisedFirst,
             var snapshot = last, snapshot.isFromCache,
             snapshot.serverError?.code != trouble.code || snapshot.serverError?.message != trouble.message
         else { return nil }

@@ -47,7 +47,7 @@ package struct ViewOptions: Sendable, Hashable {
     /// never learn that the cache was right.
     package var announcesConfirmation = false
     /// Deliver a snapshot even if only the reason for using the cache changed.
-    package var announcesTrouble = false
+    package var reportsServerErrors = false
 
     package init(includesMetadataChanges: Bool = true, waitsForSync: Bool = false, readsCacheOnly: Bool = false) {
         self.includesMetadataChanges = includesMetadataChanges

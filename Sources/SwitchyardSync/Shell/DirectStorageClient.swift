@@ -75,7 +75,7 @@ public final class DirectStorageClient: StorageClient {
         guard !paths.isEmpty else { return [] }
         var seen = Set<StoragePath>()
         let unique = paths.filter { seen.insert($0).inserted }
-        let found = try await patiently { [driver] () throws(StorageError) in try await driver.documents(unique) }
+        let found = try await withRetries { [driver] () throws(StorageError) in try await driver.documents(unique) }
         let byPath = Dictionary(found.documents.map { ($0.path, $0) }) { first, _ in first }
         return paths.map { byPath[$0] ?? .missing($0) }
     }
@@ -84,7 +84,7 @@ public final class DirectStorageClient: StorageClient {
         try query.checked()
         try check(source)
         let asked = QueryShape.live(query)
-        let found = try await patiently { [driver] () throws(StorageError) in try await driver.results(of: asked) }
+        let found = try await withRetries { [driver] () throws(StorageError) in try await driver.results(of: asked) }
         let results = query.results(in: found.documents, areDecided: found.areDecided)
         return QuerySnapshot(query: query, documents: results.projected(for: query), cut: found.cut(by: asked))
     }
@@ -93,19 +93,20 @@ public final class DirectStorageClient: StorageClient {
         _ query: Query, _ aggregations: [Aggregation]
     ) async throws(StorageError) -> [DocumentValue] {
         try query.checked()
-        return try await patiently { [driver] () throws(StorageError) in
+        return try await withRetries { [driver] () throws(StorageError) in
             try await driver.aggregate(query, aggregations)
         }
     }
 
     public func collections(under document: StoragePath?) async throws(StorageError) -> [CollectionPath] {
         try document?.checked()
-        return try await patiently { [driver] () throws(StorageError) in try await driver.collections(under: document) }
+        return try await withRetries { [driver] () throws(StorageError) in try await driver.collections(under: document)
+        }
     }
 
     public func dividers(ofGroup group: String, into count: Int) async throws(StorageError) -> [StoragePath] {
         try Query(group: group).checked()
-        return try await patiently { [driver] () throws(StorageError) in
+        return try await withRetries { [driver] () throws(StorageError) in
             try await driver.dividers(ofGroup: group, into: count)
         }
     }
@@ -147,7 +148,7 @@ public final class DirectStorageClient: StorageClient {
         // A batch that may have taken effect is looked up by its name, or repeated if that changes nothing.
         let mayRepeat = driver.traits.hasLedger || batch.isIdempotent
         let isFirst = Atomic(true)
-        return try await patiently(mayRepeat: mayRepeat) { [driver = writer, owner] () throws(StorageError) in
+        return try await withRetries(mayRepeat: mayRepeat) { [driver = writer, owner] () throws(StorageError) in
             let wasSent = !isFirst.exchange(false, ordering: .relaxed)
             let outgoing = OutgoingBatch(
                 id: id, writes: batch.writes, mayHaveBeenSent: wasSent, userID: owner.userID)
@@ -176,7 +177,7 @@ public final class DirectStorageClient: StorageClient {
     // MARK: Trying again
 
     /// - Parameter mayRepeat: Whether to repeat a call that the server may have carried out.
-    private func patiently<Result: Sendable>(
+    private func withRetries<Result: Sendable>(
         mayRepeat: Bool = true, _ body: () async throws(StorageError) -> Result
     ) async throws(StorageError) -> Result {
         try checkOpen()

@@ -5,7 +5,7 @@ extension SyncEngine {
     // MARK: Timers
 
     func schedule(_ timer: SyncTimer, _ delay: SyncDelay) {
-        if timer.isLenient, timers[timer] != nil {
+        if timer.mayFireLate, timers[timer] != nil {
             timers[timer]?.wish = .sleepAgain
             return
         }
@@ -24,7 +24,7 @@ extension SyncEngine {
     }
 
     func cancel(_ timer: SyncTimer) {
-        if timer.isLenient {
+        if timer.mayFireLate {
             timers[timer]?.wish = .nothing
         } else {
             timers.removeValue(forKey: timer)?.task.cancel()
@@ -117,14 +117,14 @@ extension SyncEngine {
 
     /// Remembers batches that were never sent: the machine considers them sent, and would look them up.
     private func emptyOutbox() {
-        heldBack.formUnion(outbox.lazy.filter { !$0.mayHaveBeenSent }.map(\.id))
+        unsentBatchIDs.formUnion(outbox.lazy.filter { !$0.mayHaveBeenSent }.map(\.id))
         outbox = []
-        loneBatches = 0
+        unmergedBatchCount = 0
     }
 
     func send(_ batch: OutgoingBatch) {
         var batch = batch
-        if heldBack.remove(batch.id) != nil { batch.mayHaveBeenSent = false }
+        if unsentBatchIDs.remove(batch.id) != nil { batch.mayHaveBeenSent = false }
         outbox.append(batch)
         if !isCommitting { commitNext() }
     }
@@ -195,8 +195,8 @@ extension SyncEngine {
     /// The next batch, or several that may go together.
     private func takeFromOutbox() -> OutgoingRequest {
         var count = 1
-        if loneBatches > 0 {
-            loneBatches -= 1
+        if unmergedBatchCount > 0 {
+            unmergedBatchCount -= 1
         } else if driver.traits.mergesBatches, !outbox[0].mayHaveBeenSent {
             var writes = outbox[0].writes.count
             while count < outbox.count, !outbox[count].mayHaveBeenSent {
@@ -239,7 +239,7 @@ extension SyncEngine {
     private func putBack(_ batches: ArraySlice<OutgoingBatch>) {
         guard !batches.isEmpty else { return }
         outbox = batches + outbox
-        loneBatches = 1
+        unmergedBatchCount = 1
     }
 
     /// As ``emptyOutbox()`` for a request that was taken from the outbox and not sent.
@@ -250,7 +250,7 @@ extension SyncEngine {
             if let place = outbox.firstIndex(where: { $0.id == batch.id }) {
                 outbox[place].mayHaveBeenSent = false
             } else {
-                heldBack.insert(batch.id)
+                unsentBatchIDs.insert(batch.id)
             }
         }
     }
@@ -259,7 +259,7 @@ extension SyncEngine {
         if batches.count > 1, error.isRefusal {
             // Nothing was carried out. Only the batch that caused this must be refused.
             outbox = batches + outbox
-            loneBatches = batches.count
+            unmergedBatchCount = batches.count
         } else {
             emptyOutbox()
             if error.isRefusal { trouble = nil } else { noteTrouble(error, sending: batches[0].id) }
@@ -287,7 +287,7 @@ struct SetTimer {
 extension SyncTimer {
     /// Set and cancelled with every write or listener, and not needed precisely: its task keeps sleeping meanwhile, and may
     /// fire as late as twice its pause.
-    fileprivate var isLenient: Bool { self == .writerIdle || self == .watchIdle }
+    fileprivate var mayFireLate: Bool { self == .writerIdle || self == .watchIdle }
 }
 
 extension Timestamp {

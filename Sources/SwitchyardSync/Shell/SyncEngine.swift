@@ -52,7 +52,7 @@ package actor SyncEngine {
     var writerGeneration = 0
     var outbox: [OutgoingBatch] = []
     /// The names of batches that were abandoned before they were sent.
-    var heldBack: Set<String> = []
+    var unsentBatchIDs: Set<String> = []
     /// Batches of an earlier generation may be another user's, or deleted, and are not held back.
     private(set) var firstHeldGeneration = 0
     let sendingGate = SendingGate()
@@ -60,9 +60,9 @@ package actor SyncEngine {
     var isCommitting = false
     var trouble: SendFailure?
     /// Why reads currently fall back to the cache, if they do.
-    var readTrouble: InfrastructureEvent.Failure?
+    var lastReadFailure: InfrastructureEvent.Failure?
     /// How many of the next batches must not share a request, because a shared one was refused or stopped before them.
-    var loneBatches = 0
+    var unmergedBatchCount = 0
     static let maximumMergedWrites = 200
     /// How many writes may be encoded between two transfers.
     static let fewWrites = 20
@@ -244,7 +244,7 @@ package actor SyncEngine {
 
     /// Without their names, the ledger is asked for batches that were never sent.
     private func forgetHeldBack() {
-        heldBack = []
+        unsentBatchIDs = []
         firstHeldGeneration = writerGeneration
     }
 

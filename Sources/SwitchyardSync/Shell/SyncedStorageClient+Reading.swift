@@ -120,7 +120,7 @@ extension SyncEngine {
                     fetched.deletionTimes[path] = Timestamp(microseconds: version.microseconds + 1)
                 }
                 let documents = try take(fetched, of: request)
-                readTrouble = nil
+                lastReadFailure = nil
                 var answer = Answer(documents: documents, isFromCache: false)
                 if case .results(let query) = request { answer.cut = fetched.cut(by: query) }
                 answer.areDecided = fetched.areDecided
@@ -139,8 +139,8 @@ extension SyncEngine {
     /// switched off on purpose.
     private func noteReadTrouble(_ error: StorageError) {
         let failure = InfrastructureEvent.Failure(error)
-        guard isNetworkEnabled, readTrouble != failure else { return }
-        readTrouble = failure
+        guard isNetworkEnabled, lastReadFailure != failure else { return }
+        lastReadFailure = failure
         report(.readFromCache(failure: failure))
     }
 

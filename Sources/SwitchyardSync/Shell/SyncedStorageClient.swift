@@ -135,7 +135,7 @@ public final class SyncedStorageClient: StorageClient, SignInFollowing, UnsentWr
         var wishes = ViewOptions(
             includesMetadataChanges: options.includesMetadataChanges, readsCacheOnly: options.source == .cache)
         wishes.announcesConfirmation = true
-        wishes.announcesTrouble = options.includesMetadataChanges
+        wishes.reportsServerErrors = options.includesMetadataChanges
         return visit { [wishes] engine in
             await engine.listen(id, query, wishes, body)
         } leave: { engine in

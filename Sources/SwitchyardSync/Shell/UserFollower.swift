@@ -13,7 +13,7 @@ actor UserFollower {
     private var told: AuthUser.ID?
     private var wishes: WipeWishes
     /// Users whose data could not be deleted yet; `nil` means the last signed-in user.
-    private var leavers: [AuthUser.ID?] = []
+    private var pendingWipes: [AuthUser.ID?] = []
     /// The change in progress; the next one waits for it.
     private var turn: Task<Void, Never>?
     private var following: Task<Void, Never>?
@@ -33,7 +33,7 @@ actor UserFollower {
     func start() async {
         // A user may have signed out while there was no storage, or in a process that ended before its storage was told.
         if case .signedOut(let signOut) = known, signOut.wipesLocalData {
-            leavers = [nil]
+            pendingWipes = [nil]
             await wipe()
         }
         let states = auth.authStateStream()
@@ -57,7 +57,7 @@ actor UserFollower {
     @discardableResult
     func catchUp() async -> AuthState {
         let state = await auth.state
-        if turn == nil, state == known, leavers.isEmpty, wishes.isUpToDate(state) { return state }
+        if turn == nil, state == known, pendingWipes.isEmpty, wishes.isUpToDate(state) { return state }
         let previous = turn
         // Shared by all callers, so it belongs to no request.
         let task = Task.detached { [auth] in
@@ -74,7 +74,7 @@ actor UserFollower {
         let news = wishes.take(state)
         // Before any data that will be wiped becomes visible.
         if !news.isEmpty { await tell(nil) }
-        leavers += news
+        pendingWipes += news
         await wipe(isNews: !news.isEmpty)
         switch state {
         // Nothing is known of the session, so nothing changes.
@@ -96,13 +96,13 @@ actor UserFollower {
     /// A failure is retried at the next catch-up; the observer is notified once.
     private func wipe(isNews: Bool = true) async {
         do throws(StorageError) {
-            while let userID = leavers.first {
+            while let userID = pendingWipes.first {
                 if let userID {
                     try await engine.wipe(of: QueueOwner(userID))
                 } else {
                     try await engine.wipeLastUser()
                 }
-                leavers.removeFirst()
+                pendingWipes.removeFirst()
             }
         } catch {
             guard isNews else { return }

@@ -99,7 +99,7 @@ struct ProjectJobsTests {
         #expect(try await queue.count() == 0)
         let dead = try #require(try await queue.deadLetters().first)
         #expect(dead.id == id && dead.payload == Mail(number: 1) && dead.attempts == 2 && dead.reason == "no route")
-        try await queue.revive(id)
+        try await queue.requeueDeadLetter(id)
         let revived = try #require(try await queue.claim().first)
         #expect(revived.attempt == 1)
         try await queue.finish(revived)

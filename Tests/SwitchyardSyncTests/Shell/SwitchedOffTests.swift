@@ -84,12 +84,12 @@ import Testing
         driver.answers.open()
         try await eventually("the answer is there") { [client] in await !client.engine.isCommitting }
         #expect(commits.count == 1)
-        #expect(await client.engine.heldBack.count == 1)
+        #expect(await client.engine.unsentBatchIDs.count == 1)
         try await client.enableNetwork()
         try await client.waitForPendingWrites()
         #expect(commits.count == 2, "the ledger knows the first")
         #expect(driver.lookUps.withLock { $0 } == 1)
-        #expect(await client.engine.heldBack.isEmpty)
+        #expect(await client.engine.unsentBatchIDs.isEmpty)
         await client.shutDown()
     }
 
@@ -101,11 +101,11 @@ import Testing
         for number in 0..<5 { try await client.setDocument(StoragePath("rooms", "\(number)"), ["n": 1]) }
         try await eventually("the first is sent") { [driver] in driver.answers.waiting == 1 }
         try await client.disableNetwork()
-        #expect(await client.engine.heldBack.count == 4)
+        #expect(await client.engine.unsentBatchIDs.count == 4)
         if isWipe { try await client.wipe() } else { await client.setUser("bob") }
         driver.answers.open()
         try await eventually("the answer is there") { [client] in await !client.engine.isCommitting }
-        #expect(await client.engine.heldBack.isEmpty)
+        #expect(await client.engine.unsentBatchIDs.isEmpty)
         await client.setUser("alice")
         try await client.enableNetwork()
         try await client.waitForPendingWrites()

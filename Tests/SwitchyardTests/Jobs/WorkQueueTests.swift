@@ -98,10 +98,10 @@ import Testing
         let dead = try await queue.deadLetters()
         #expect(dead.map(\.id) == [id] && dead[0].payload == Mail(to: "alice") && dead[0].attempts == 3)
         #expect(dead[0].reason == "still no route" && dead[0].diedAt == clock.now)
-        try await queue.revive(id)
+        try await queue.requeueDeadLetter(id)
         #expect(try await queue.deadLetters().isEmpty)
         #expect(try await queue.claim().first?.attempt == 1)
-        let missing = await #expect(throws: StorageError.self) { try await queue.revive("nobody") }
+        let missing = await #expect(throws: StorageError.self) { try await queue.requeueDeadLetter("nobody") }
         #expect(missing?.code == .notFound)
     }
 
@@ -169,11 +169,11 @@ import Testing
         try await queue.fail(try #require(try await queue.claim().first), because: "no route")
         try await queue.add(Mail(to: "new"), id: "welcome")
         let job = try #require(try await queue.claim().first)
-        let error = await #expect(throws: StorageError.self) { try await queue.revive("welcome") }
+        let error = await #expect(throws: StorageError.self) { try await queue.requeueDeadLetter("welcome") }
         #expect(error?.code == .alreadyExists && error?.message.contains("waits or runs") == true)
         #expect(try await queue.deadLetters().map(\.payload?.to) == ["old"])
         try await queue.finish(job)
-        try await queue.revive("welcome")
+        try await queue.requeueDeadLetter("welcome")
         #expect(try await queue.claim().map(\.payload.to) == ["old"])
     }
 

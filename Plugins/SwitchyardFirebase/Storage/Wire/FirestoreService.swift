@@ -258,7 +258,7 @@ struct FirestoreService: Sendable {
                 let error = StorageError(failure)
                 // The new token was refused, too.
                 if refused != nil, error.code == .unauthenticated { throw error.asLasting() }
-                guard error.code == .unauthorized, proof.user == nil, let remark = tokens.remarkOnNobody else {
+                guard error.code == .unauthorized, proof.user == nil, let remark = tokens.unauthenticatedHint else {
                     throw error
                 }
                 throw error.saying("\(error.message) \(remark)")

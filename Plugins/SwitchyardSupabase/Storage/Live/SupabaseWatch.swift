@@ -29,7 +29,7 @@ final class SupabaseWatch: WatchConnection {
         /// The version of the last snapshot, which never goes back.
         var lastVersion = Timestamp.never
         /// Whether to check regardless of what has been seen.
-        var mustLook = false
+        var mustPoll = false
         /// Whether the interval has passed.
         var isTime = false
         var wantsCount = false
@@ -45,8 +45,8 @@ final class SupabaseWatch: WatchConnection {
 
         /// - Returns: Why to check now, and whether documents are concerned; `nil` if there is no reason.
         mutating func takeNeed() -> (need: Need, asksDocuments: Bool)? {
-            defer { (mustLook, isTime, told) = (false, false, nil) }
-            let isCalled = mustLook || told.map({ changes.mayBeNew($0) }) == true
+            defer { (mustPoll, isTime, told) = (false, false, nil) }
+            let isCalled = mustPoll || told.map({ changes.mayBeNew($0) }) == true
             let need: Need = isCalled || rows.areDue ? .called : .timed
             if isTime { rows.markDue() }
             return isTime || isCalled || rows.areDue ? (need, isTime || isCalled) : nil
@@ -102,7 +102,7 @@ final class SupabaseWatch: WatchConnection {
         // Under the lock, so that the answer to a request follows earlier events.
         let topics = state.withLock { state in
             for event in take(request, &state) { events.yield(event) }
-            state.mustLook = true
+            state.mustPoll = true
             return state.changes.topics.union(state.rows.topics)
         }
         hints.follow(topics)
@@ -143,12 +143,12 @@ final class SupabaseWatch: WatchConnection {
         switch hint {
         case .written(let paths):
             state.withLock { state in
-                state.mustLook = true
+                state.mustPoll = true
                 state.rows.forget(paths, writtenBy: rowStore.nextVersion())
             }
         case .confirmed:
             state.withLock { state in
-                state.mustLook = true
+                state.mustPoll = true
                 state.rows.markDue()
             }
         case .announced(let topic, let transaction):
@@ -159,7 +159,7 @@ final class SupabaseWatch: WatchConnection {
                 } else if let transaction {
                     state.told = max(state.told ?? 0, transaction)
                 } else {
-                    state.mustLook = true
+                    state.mustPoll = true
                 }
             }
         case .lost: return restartTimer()

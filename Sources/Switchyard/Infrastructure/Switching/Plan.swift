@@ -14,7 +14,7 @@ struct Plan: Sendable {
     let spared: Set<InfrastructureService>
     private var makers: [InfrastructureProvider: Maker] = [:]
     /// Providers whose current clients have different settings.
-    private(set) var refitted: Set<InfrastructureProvider> = []
+    private(set) var providersWithNewSettings: Set<InfrastructureProvider> = []
 
     /// A provider's set-up; a different one needs new clients.
     struct Setup: Equatable, Sendable {
@@ -57,7 +57,7 @@ struct Plan: Sendable {
                 stateFolder: self.surroundings.stateFolder)
             let known = present?.makers[provider]
             makers[provider] = known?.setup == setup ? known : Maker(module: module, setup: setup)
-            if let known, known.setup != setup { refitted.insert(provider) }
+            if let known, known.setup != setup { providersWithNewSettings.insert(provider) }
         }
     }
 
@@ -102,7 +102,7 @@ struct Plan: Sendable {
                 ? service : InfrastructureService.domain.first { selection[$0] == provider } ?? service
             let problem = ConfigurationProblem.lacking(asking, by: provider, at: selection.place(of: asking), error)
             return (isFromVariables ? problem.inVariables : problem).error
-        case .locked where refitted.contains(provider):
+        case .locked where providersWithNewSettings.contains(provider):
             return InfrastructureError(
                 .locked,
                 "“\(provider)” cannot begin with new settings in the folder that its present clients use. Put another "

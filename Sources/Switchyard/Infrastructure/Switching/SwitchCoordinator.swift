@@ -18,12 +18,12 @@ actor SwitchCoordinator {
     /// The caller desks made so far.
     private var desks: [InfrastructureProvider: any ServerClientFactory] = [:]
     /// The desks that are being made.
-    private var deskMakings:
+    private var factoryMakings:
         [InfrastructureProvider: Task<Result<(any ServerClientFactory)?, InfrastructureError>, Never>] = [:]
     /// Desks with outdated settings, which may still be in use.
-    private var oldDesks: [any ServerClientFactory] = []
+    private var oldFactories: [any ServerClientFactory] = []
     /// The combined desks of the current selection. `nil` during a change, and before the first use.
-    private nonisolated let callerDesks = Mutex<ServerClientFactories?>(nil)
+    private nonisolated let serverClientFactories = Mutex<ServerClientFactories?>(nil)
     private var following: Task<Void, Never>?
     private var changes = 0
     /// The draining of replaced clients, by the change that replaced them.
@@ -53,7 +53,7 @@ actor SwitchCoordinator {
         if state.wipesLocalData { await forget([nil]) }
         let states = auth.authStateStream()
         following = Task { [weak self] in
-            for await _ in states { await self?.heedWishes() }
+            for await _ in states { await self?.settleSession() }
         }
     }
 
@@ -63,7 +63,7 @@ actor SwitchCoordinator {
     }
 
     /// Carries out wipe requests, after a change in progress.
-    func heedWishes() async {
+    func settleSession() async {
         let before = lastChange
         let task = Task {
             await before?.value
@@ -78,8 +78,8 @@ actor SwitchCoordinator {
         await forget(wishes?.take(state) ?? [])
     }
 
-    private func forget(_ leavers: [AuthUser.ID?]) async {
-        guard !leavers.isEmpty || !unfinished.isEmpty, !isShutDown, let present else { return }
+    private func forget(_ pendingWipes: [AuthUser.ID?]) async {
+        guard !pendingWipes.isEmpty || !unfinished.isEmpty, !isShutDown, let present else { return }
         // Providers with a client learn of it through the client, including one that is only sending its remaining queue. One
         // that is being shut down may have stopped listening, so its module is asked again afterwards.
         let busy = Set(slots.storage.open.keys).union(slots.storage.leaving.map(\.provider))
@@ -89,7 +89,7 @@ actor SwitchCoordinator {
         for provider in factory.providers where !busy.contains(provider) {
             // A module that cannot be made with this configuration keeps nothing under it.
             guard let module = try? factory.module(provider, configuration) else { continue }
-            let people = (unfinished.removeValue(forKey: provider) ?? []) + leavers
+            let people = (unfinished.removeValue(forKey: provider) ?? []) + pendingWipes
             do throws(InfrastructureError) {
                 for userID in people {
                     try await module.wipeLocalData(of: userID, present.surroundings.context(for: provider, auth: nil))
@@ -111,7 +111,7 @@ actor SwitchCoordinator {
         _ edit: @escaping @Sendable (inout InfrastructureConfiguration) -> Void
     ) async throws(InfrastructureError) -> SwitchReport {
         let before = lastChange
-        callerDesks.withLock { $0 = nil }
+        serverClientFactories.withLock { $0 = nil }
         let task = Task { () -> Result<SwitchReport, InfrastructureError> in
             await before?.value
             do throws(InfrastructureError) {
@@ -149,8 +149,8 @@ actor SwitchCoordinator {
         configuration = new
         services.formUnion(added)
         present = plan
-        for provider in plan.refitted {
-            if let desk = desks.removeValue(forKey: provider) { oldDesks.append(desk) }
+        for provider in plan.providersWithNewSettings {
+            if let desk = desks.removeValue(forKey: provider) { oldFactories.append(desk) }
         }
 
         changes += 1
@@ -181,7 +181,7 @@ actor SwitchCoordinator {
         drains[change] = nil
         // Data that could not be deleted while a client had the folder can be deleted now. Queued, because a change may be
         // waiting for this.
-        if !unfinished.isEmpty { Task { await heedWishes() } }
+        if !unfinished.isEmpty { Task { await settleSession() } }
     }
 
     /// - Throws: The reason why a client could not be made; new clients made so far are shut down again.
@@ -210,23 +210,23 @@ actor SwitchCoordinator {
     func shutDown() async {
         let before = lastChange
         isShutDown = true
-        callerDesks.withLock { $0 = nil }
+        serverClientFactories.withLock { $0 = nil }
         following?.cancel()
         await before?.value
         for slot in slots.all.reversed() { await slot.shutDown() }
-        for desk in Array(desks.values) + oldDesks { await desk.shutDown() }
+        for desk in Array(desks.values) + oldFactories { await desk.shutDown() }
     }
 
     // MARK: Callers
 
     /// The desks that make clients for callers.
     nonisolated func desks() async throws(InfrastructureError) -> ServerClientFactories {
-        if let ready = callerDesks.withLock({ $0 }) { return ready }
-        return try await gatherDesks()
+        if let ready = serverClientFactories.withLock({ $0 }) { return ready }
+        return try await gatherFactories()
     }
 
     /// The desk of the provider chosen for `service`, and the layers around its clients.
-    func deskAndLayers(
+    func factoryAndLayers(
         for service: InfrastructureService
     ) async throws(InfrastructureError) -> (desk: any ServerClientFactory, layers: Layers) {
         let desk = try await desk(for: service)
@@ -236,7 +236,7 @@ actor SwitchCoordinator {
         return (desk, present.layers)
     }
 
-    private func gatherDesks() async throws(InfrastructureError) -> ServerClientFactories {
+    private func gatherFactories() async throws(InfrastructureError) -> ServerClientFactories {
         while true {
             let change = lastChange
             await change?.value
@@ -254,14 +254,14 @@ actor SwitchCoordinator {
             guard let present, !isShutDown, change == lastChange else { continue }
             let made = ServerClientFactories(
                 storage: storage, files: files, layers: present.layers, now: surroundings.now)
-            if lasts { callerDesks.withLock { $0 = made } }
+            if lasts { serverClientFactories.withLock { $0 = made } }
             return made
         }
     }
 
     /// Makes only one at a time for a provider, however many callers ask for it: the transport of a second one would be shut
     /// down at once.
-    private func makeDesk(
+    private func makeServerClients(
         of provider: InfrastructureProvider, by module: any InfrastructureModule, _ plan: Plan, after change: Int
     ) async -> Result<(any ServerClientFactory)?, InfrastructureError> {
         let result: Result<any ServerClientFactory, InfrastructureError>
@@ -271,7 +271,7 @@ actor SwitchCoordinator {
         } catch {
             result = .failure(error)
         }
-        deskMakings[provider] = nil
+        factoryMakings[provider] = nil
         let isOutdated = isShutDown || change != changes
         switch result {
         case .success(let made) where isOutdated:
@@ -300,11 +300,11 @@ actor SwitchCoordinator {
             }
             if let known = desks[provider] { return known }
             let making =
-                deskMakings[provider]
+                factoryMakings[provider]
                 ?? Task { [changes] in
-                    await makeDesk(of: provider, by: module, present, after: changes)
+                    await makeServerClients(of: provider, by: module, present, after: changes)
                 }
-            deskMakings[provider] = making
+            factoryMakings[provider] = making
             // `nil` if the settings have changed, or everything was shut down, in the meantime.
             if let made = try await making.value.get() { return made }
         }
