@@ -61,10 +61,10 @@ struct OtherSessionsArticleTests {
 
     @Test func `Somebody with a Supabase account owns documents on Firestore`() async throws {
         let site = try await Site()
-        let desk = try await site.makeServerClients()
+        let factory = try await site.makeServerClients()
         let (firebase, supabase) = (site.firebase, site.supabase)
         let askServer: @Sendable (Secret) async throws -> Secret = { session in
-            try await desk.customToken("Bearer \(session.reveal())")
+            try await factory.customToken("Bearer \(session.reveal())")
         }
 
         let signIn = try await InfrastructureFactory(FirebaseModule(firebase)).createAuthClient(provider: .firebase)
@@ -87,8 +87,8 @@ struct OtherSessionsArticleTests {
 
         await backend.shutDown()
         await signIn.shutDown()
-        await desk.accounts.shutDown()
-        await desk.project.shutDown()
+        await factory.accounts.shutDown()
+        await factory.project.shutDown()
         await site.stop()
     }
 

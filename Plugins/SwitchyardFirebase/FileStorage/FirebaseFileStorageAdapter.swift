@@ -21,7 +21,7 @@ public final class FirebaseFileStorageAdapter: FileStorageClient {
     public let capabilities: FileStorageCapabilities
 
     private let service: FirebaseFileService
-    private let desk: TransferManager
+    private let manager: TransferManager
     private let sharesTransport: Bool
 
     /// - Parameters:
@@ -33,7 +33,7 @@ public final class FirebaseFileStorageAdapter: FileStorageClient {
     ) {
         self.service = service
         self.sharesTransport = sharesTransport
-        desk = TransferManager(
+        manager = TransferManager(
             FirebaseUploadDriver.policy, records: UploadRecords(folder: folder), tries: service.persistently,
             now: service.now, following: auth)
         var capabilities = FileStorageCapabilities()
@@ -58,16 +58,16 @@ public final class FirebaseFileStorageAdapter: FileStorageClient {
     public func upload(
         _ source: UploadSource, to path: FilePath, options: UploadOptions
     ) async throws(FileStorageError) -> FileTransfer<FileMetadata> {
-        try desk.checkOpen()
+        try manager.checkOpen()
         try path.checked()
         let content = try UploadContent(source)
         let service = try await service.bound()
         let driver = FirebaseUploadDriver(service, to: path, options)
-        return try desk.upload(content, to: path, options, of: service.owner, driver: driver)
+        return try manager.upload(content, to: path, options, of: service.owner, driver: driver)
     }
 
     public func interruptedUploads() async throws(FileStorageError) -> [InterruptedUpload] {
-        try desk.interruptedUploads(of: try await service.bound().owner)
+        try manager.interruptedUploads(of: try await service.bound().owner)
     }
 
     public func resumeUpload(
@@ -77,7 +77,7 @@ public final class FirebaseFileStorageAdapter: FileStorageClient {
             throw .unsupported("resumable uploads", by: provider, instead: "Give the app a state folder.")
         }
         let service = try await service.bound()
-        return try desk.resume(id, of: service.owner) { record in
+        return try manager.resume(id, of: service.owner) { record in
             FirebaseUploadDriver(
                 service, to: FilePath(unchecked: record.path), record.options.uploadOptions)
         }
@@ -86,31 +86,31 @@ public final class FirebaseFileStorageAdapter: FileStorageClient {
     public func download(
         _ path: FilePath, to file: URL
     ) async throws(FileStorageError) -> FileTransfer<FileMetadata> {
-        try desk.checkOpen()
+        try manager.checkOpen()
         try path.checked()
         let service = try await service.bound()
-        return try desk.download(path, to: file, driver: FirebaseDownloadDriver(service: service)) {
+        return try manager.download(path, to: file, driver: FirebaseDownloadDriver(service: service)) {
             () async throws(FileStorageError) in try await service.object(path).stored
         }
     }
 
     public func bytes(of path: FilePath, range: Range<Int64>?) -> EventStream<Data, FileStorageError> {
-        desk.bytes(of: path, range: range) { [service] () async throws(FileStorageError) in
+        manager.bytes(of: path, range: range) { [service] () async throws(FileStorageError) in
             FirebaseDownloadDriver(service: try await service.bound())
         }
     }
 
     public func data(at path: FilePath, range: Range<Int64>?, limit: Int) async throws(FileStorageError) -> Data {
-        try desk.checkOpen()
+        try manager.checkOpen()
         try path.checked()
-        return try await desk.data(
+        return try await manager.data(
             at: path, range: range, limit: limit, driver: FirebaseDownloadDriver(service: try await service.bound()))
     }
 
     // MARK: Files
 
     public func metadata(of path: FilePath) async throws(FileStorageError) -> FileMetadata {
-        try desk.checkOpen()
+        try manager.checkOpen()
         try path.checked()
         return try await service.bound().object(path).stored.metadata
     }
@@ -118,7 +118,7 @@ public final class FirebaseFileStorageAdapter: FileStorageClient {
     public func updateMetadata(
         of path: FilePath, _ changes: FileMetadataChanges
     ) async throws(FileStorageError) -> FileMetadata {
-        try desk.checkOpen()
+        try manager.checkOpen()
         try path.checked()
         let request = FirebaseFileService.json(.patch, service.address(of: path), changes.firebase)
         let service = try await service.bound()
@@ -128,7 +128,7 @@ public final class FirebaseFileStorageAdapter: FileStorageClient {
     }
 
     public func delete(_ path: FilePath) async throws(FileStorageError) {
-        try desk.checkOpen()
+        try manager.checkOpen()
         try path.checked()
         // The service must not repeat this call itself: if an answer was lost, the file may be gone, and the retry finds none.
         let request = HTTPRequest(.delete, service.address(of: path), isIdempotent: false)
@@ -145,7 +145,7 @@ public final class FirebaseFileStorageAdapter: FileStorageClient {
                 "addresses that expire", by: provider,
                 instead: "Ask for one without an end, and replace the file to end it.")
         }
-        try desk.checkOpen()
+        try manager.checkOpen()
         try path.checked()
         guard let token = try await service.bound().object(path).downloadTokens.first else {
             throw FileStorageError(
@@ -161,13 +161,13 @@ public final class FirebaseFileStorageAdapter: FileStorageClient {
         guard (1...1000).contains(pageSize) else {
             throw FileStorageError(.invalidArgument, "A page has 1 to 1000 entries, not \(pageSize).")
         }
-        try desk.checkOpen()
+        try manager.checkOpen()
         try folder?.checked()
         return try await FirebaseFileLister(service: service.bound(), folder: folder, pageSize: pageSize).page(page)
     }
 
     public func shutDown() async {
-        await desk.shutDown()
+        await manager.shutDown()
         if !sharesTransport { await service.transport.shutDown() }
     }
 }

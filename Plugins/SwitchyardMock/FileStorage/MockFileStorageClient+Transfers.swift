@@ -6,7 +6,7 @@ extension MockFileStorageClient {
     public func upload(
         _ source: UploadSource, to path: FilePath, options: UploadOptions
     ) async throws(FileStorageError) -> FileTransfer<FileMetadata> {
-        try desk.checkOpen()
+        try manager.checkOpen()
         try path.checked()
         try checkCustom(!options.custom.isEmpty)
         let content = try UploadContent(source)
@@ -17,11 +17,11 @@ extension MockFileStorageClient {
             throw FileStorageError(.tooLarge, "A file can have at most \(most) bytes.")
         }
         let owner = try await owner()
-        return try desk.upload(content, to: path, options, of: owner, driver: driver(to: path, options, of: owner))
+        return try manager.upload(content, to: path, options, of: owner, driver: driver(to: path, options, of: owner))
     }
 
     public func interruptedUploads() async throws(FileStorageError) -> [InterruptedUpload] {
-        try desk.interruptedUploads(of: try await owner())
+        try manager.interruptedUploads(of: try await owner())
     }
 
     public func resumeUpload(
@@ -31,7 +31,7 @@ extension MockFileStorageClient {
             throw .unsupported("resumable uploads", by: provider, instead: "Start the upload again.")
         }
         let owner = try await owner()
-        return try desk.resume(id, of: owner) { record in
+        return try manager.resume(id, of: owner) { record in
             driver(to: FilePath(unchecked: record.path), record.options.uploadOptions, of: owner)
         }
     }
@@ -44,7 +44,8 @@ extension MockFileStorageClient {
     public func download(
         _ path: FilePath, to file: URL
     ) async throws(FileStorageError) -> FileTransfer<FileMetadata> {
-        try desk.download(path, to: file, driver: downloads) { [server, controls] () async throws(FileStorageError) in
+        try manager.download(path, to: file, driver: downloads) {
+            [server, controls] () async throws(FileStorageError) in
             try await controls.reach()
             return StoredFile(try server.stored(path).metadata)
         }

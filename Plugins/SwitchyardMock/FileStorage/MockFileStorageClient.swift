@@ -16,7 +16,7 @@ public final class MockFileStorageClient: FileStorageClient {
 
     private let backend: MockBackend
     var server: MockFiles { backend.files }
-    let desk: TransferManager
+    let manager: TransferManager
     let partSize: Int
     private let tenant: MockBackendLease?
     /// Determines whose uploads are recorded; `nil` for a client without a user.
@@ -49,7 +49,7 @@ public final class MockFileStorageClient: FileStorageClient {
         self.partSize = max(1, partSize)
         let part = Int64(self.partSize)
         let policy = TransferPolicy(firstPart: part, largestPart: part, wholeLimit: 0)
-        desk = TransferManager(
+        manager = TransferManager(
             policy, records: capabilities.resumableUploads ? store.records : UploadRecords(folder: nil),
             tries: RetryingCaller(clock: network.clock, patience: .zero), now: backend.files.now, following: auth)
         controls = MockControls(
@@ -60,7 +60,7 @@ public final class MockFileStorageClient: FileStorageClient {
     // MARK: Contents
 
     public func bytes(of path: FilePath, range: Range<Int64>?) -> EventStream<Data, FileStorageError> {
-        desk.bytes(of: path, range: range) { [self] () async throws(FileStorageError) in
+        manager.bytes(of: path, range: range) { [self] () async throws(FileStorageError) in
             try checkRange(range)
             try await controls.reach()
             return downloads
@@ -72,7 +72,7 @@ public final class MockFileStorageClient: FileStorageClient {
         try checkRange(range)
         if let scripted = try await enter(.data, path.rawValue) { return scripted }
         let driver = MockDownloadDriver(server: server, controls: nil, partSize: .max)
-        return try await desk.data(at: path, range: range, limit: limit, driver: driver)
+        return try await manager.data(at: path, range: range, limit: limit, driver: driver)
     }
 
     private func checkRange(_ range: Range<Int64>?) throws(FileStorageError) {
@@ -154,7 +154,7 @@ public final class MockFileStorageClient: FileStorageClient {
     private func enter<Answer>(
         _ operation: MockOperation<Answer, FileStorageError>, _ subject: String
     ) async throws(FileStorageError) -> Answer? {
-        try desk.checkOpen()
+        try manager.checkOpen()
         return try await controls.enter(operation, subject, needsNetwork: true)
     }
 
@@ -180,7 +180,7 @@ public final class MockFileStorageClient: FileStorageClient {
     }
 
     public func shutDown() async {
-        await desk.shutDown()
+        await manager.shutDown()
         tenant?.leave()
     }
 }

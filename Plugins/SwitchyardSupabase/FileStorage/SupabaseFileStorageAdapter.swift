@@ -16,7 +16,7 @@ public final class SupabaseFileStorageAdapter: FileStorageClient {
     public let capabilities: FileStorageCapabilities
 
     private let service: SupabaseFileService
-    private let desk: TransferManager
+    private let manager: TransferManager
     private let sharesTransport: Bool
 
     /// - Parameters:
@@ -28,7 +28,7 @@ public final class SupabaseFileStorageAdapter: FileStorageClient {
     ) {
         self.service = service
         self.sharesTransport = sharesTransport
-        desk = TransferManager(
+        manager = TransferManager(
             SupabaseUploadDriver.policy, records: UploadRecords(folder: folder), tries: service.persistently,
             now: service.now, following: auth)
         var capabilities = FileStorageCapabilities()
@@ -62,11 +62,11 @@ public final class SupabaseFileStorageAdapter: FileStorageClient {
         let content = try UploadContent(source)
         let service = try await service.bound()
         let driver = SupabaseUploadDriver(service, to: path, options)
-        return try desk.upload(content, to: path, options, of: service.owner, driver: driver)
+        return try manager.upload(content, to: path, options, of: service.owner, driver: driver)
     }
 
     public func interruptedUploads() async throws(FileStorageError) -> [InterruptedUpload] {
-        try desk.interruptedUploads(of: try await service.bound().owner)
+        try manager.interruptedUploads(of: try await service.bound().owner)
     }
 
     public func resumeUpload(
@@ -76,7 +76,7 @@ public final class SupabaseFileStorageAdapter: FileStorageClient {
             throw .unsupported("resumable uploads", by: provider, instead: "Give the app a state folder.")
         }
         let service = try await service.bound()
-        return try desk.resume(id, of: service.owner) { record in
+        return try manager.resume(id, of: service.owner) { record in
             SupabaseUploadDriver(service, to: FilePath(unchecked: record.path), record.options.uploadOptions)
         }
     }
@@ -86,13 +86,13 @@ public final class SupabaseFileStorageAdapter: FileStorageClient {
     ) async throws(FileStorageError) -> FileTransfer<FileMetadata> {
         try check(path)
         let service = try await service.bound()
-        return try desk.download(path, to: file, driver: SupabaseDownloadDriver(service: service)) {
+        return try manager.download(path, to: file, driver: SupabaseDownloadDriver(service: service)) {
             () async throws(FileStorageError) in StoredFile(try await service.info(path))
         }
     }
 
     public func bytes(of path: FilePath, range: Range<Int64>?) -> EventStream<Data, FileStorageError> {
-        desk.bytes(of: path, range: range) { [self] () async throws(FileStorageError) in
+        manager.bytes(of: path, range: range) { [self] () async throws(FileStorageError) in
             try check(path)
             return SupabaseDownloadDriver(service: try await service.bound())
         }
@@ -100,12 +100,12 @@ public final class SupabaseFileStorageAdapter: FileStorageClient {
 
     public func data(at path: FilePath, range: Range<Int64>?, limit: Int) async throws(FileStorageError) -> Data {
         try check(path)
-        return try await desk.data(
+        return try await manager.data(
             at: path, range: range, limit: limit, driver: SupabaseDownloadDriver(service: try await service.bound()))
     }
 
     private func check(_ path: FilePath) throws(FileStorageError) {
-        try desk.checkOpen()
+        try manager.checkOpen()
         try path.checked()
         try path.checkForSupabase()
         _ = try service.buckets.place(of: path)
@@ -146,7 +146,7 @@ public final class SupabaseFileStorageAdapter: FileStorageClient {
         guard (1...1000).contains(pageSize) else {
             throw FileStorageError(.invalidArgument, "A page has 1 to 1000 entries, not \(pageSize).")
         }
-        try desk.checkOpen()
+        try manager.checkOpen()
         try folder?.checked()
         try folder?.checkForSupabase()
         guard let offset = Int(page ?? "0"), offset >= 0 else {
@@ -284,7 +284,7 @@ public final class SupabaseFileStorageAdapter: FileStorageClient {
     }
 
     public func shutDown() async {
-        await desk.shutDown()
+        await manager.shutDown()
         if !sharesTransport { await service.transport.shutDown() }
     }
 }

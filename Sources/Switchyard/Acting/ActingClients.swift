@@ -15,25 +15,27 @@ public struct ActingClients: Sendable {
     /// Files as the caller may see them. A transfer continues after you drop this client; an interrupted one starts over,
     /// since nothing is persisted. If the chosen provider does not support files for callers, each call says why.
     public var files: any FileStorageClient {
-        desks.files { desk throws(InfrastructureError) in try desk.makeFileStorageClient(for: caller, auth: auth) }
+        factories.files { factory throws(InfrastructureError) in
+            try factory.makeFileStorageClient(for: caller, auth: auth)
+        }
     }
     public var users: any UserClient { DocumentUserClient(on: core) }
     public var contacts: any ContactsClient { DocumentContactsClient(on: core) }
     public var checkIns: any CheckInClient { DocumentCheckInClient(on: core) }
     public var notifications: any NotificationClient { DocumentNotificationClient(on: core) }
     // Made on demand: there may be ten thousand callers at a time.
-    private var core: CoreClients { CoreClients(auth: auth, storage: layered, now: desks.now) }
+    private var core: CoreClients { CoreClients(auth: auth, storage: layered, now: factories.now) }
     /// The storage for the domain clients; as in an infrastructure, its error messages do not name documents.
     private let layered: any StorageClient
     private let session: CallerAuthClient
-    private let desks: ServerClientFactories
+    private let factories: ServerClientFactories
 
-    init(_ caller: VerifiedToken, by desks: ServerClientFactories) throws(InfrastructureError) {
+    init(_ caller: VerifiedToken, by factories: ServerClientFactories) throws(InfrastructureError) {
         session = CallerAuthClient(caller)
-        let bare = try desks.storage.makeStorageClient(for: caller, auth: session)
-        layered = desks.layers.around(bare) { $0.layered($1) }
+        let bare = try factories.storage.makeStorageClient(for: caller, auth: session)
+        layered = factories.layers.around(bare) { $0.layered($1) }
         storage = NamedStorageClient(layered)
-        self.desks = desks
+        self.factories = factories
     }
 }
 
@@ -43,14 +45,14 @@ public struct ProjectClients: Sendable {
     public let storage: any StorageClient
     /// If the chosen provider does not support project files, or has no credential for them, each call says why.
     public var files: any FileStorageClient {
-        desks.files { desk throws(InfrastructureError) in try desk.makeProjectFileStorageClient() }
+        factories.files { factory throws(InfrastructureError) in try factory.makeProjectFileStorageClient() }
     }
-    private let desks: ServerClientFactories
+    private let factories: ServerClientFactories
 
-    init(by desks: ServerClientFactories) throws(InfrastructureError) {
-        let bare = try desks.storage.makeProjectStorageClient()
-        storage = NamedStorageClient(desks.layers.around(bare) { $0.layered($1) })
-        self.desks = desks
+    init(by factories: ServerClientFactories) throws(InfrastructureError) {
+        let bare = try factories.storage.makeProjectStorageClient()
+        storage = NamedStorageClient(factories.layers.around(bare) { $0.layered($1) })
+        self.factories = factories
     }
 }
 

@@ -4,7 +4,7 @@ public protocol ServerClientFactory: Sendable {
     var verifier: any TokenVerifier { get }
 
     /// Makes a storage client that reads and writes with the caller's own token. Making one takes microseconds, and it need not
-    /// be shut down: it shares the connections of this desk.
+    /// be shut down: it shares the connections of this factory.
     ///
     /// - Parameters:
     ///   - caller: The user. May be signed in with another provider whose sessions this one accepts.

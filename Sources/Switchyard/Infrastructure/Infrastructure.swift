@@ -69,8 +69,8 @@ public final class Infrastructure: Sendable {
     ///
     /// - Throws: `.unsupported` if the provider has no verifier.
     public func tokenVerifier() async throws(InfrastructureError) -> any TokenVerifier {
-        let (desk, layers) = try await assembly.factoryAndLayers(for: .auth)
-        return layers.around(desk.verifier) { $0.layered($1) }
+        let (factory, layers) = try await assembly.factoryAndLayers(for: .auth)
+        return layers.around(factory.verifier) { $0.layered($1) }
     }
 
     /// For servers: the clients for one request, which act for the user who sent it. They share this infrastructure's
@@ -78,7 +78,7 @@ public final class Infrastructure: Sendable {
     ///
     /// - Throws: `.unsupported` if the storage's provider cannot act for callers.
     public func acting(as caller: VerifiedToken) async throws(InfrastructureError) -> ActingClients {
-        try ActingClients(caller, by: try await assembly.desks())
+        try ActingClients(caller, by: try await assembly.factories())
     }
 
     /// For servers: clients that act for the project itself, with the service account or service key of its configuration.
@@ -88,23 +88,23 @@ public final class Infrastructure: Sendable {
     /// - Throws: `.invalidConfiguration` if the configuration has no such credential; `.unsupported` if the provider does not
     ///   support it.
     public func actingAsProject() async throws(InfrastructureError) -> ProjectClients {
-        try ProjectClients(by: try await assembly.desks())
+        try ProjectClients(by: try await assembly.factories())
     }
 
     /// For servers: manages all accounts of the chosen auth provider's project.
     ///
     /// - Throws: As ``actingAsProject()``.
     public func admin() async throws(InfrastructureError) -> any AdminClient {
-        let (desk, layers) = try await assembly.factoryAndLayers(for: .auth)
-        return layers.around(try desk.makeAdminClient()) { $0.layered($1) }
+        let (factory, layers) = try await assembly.factoryAndLayers(for: .auth)
+        return layers.around(try factory.makeAdminClient()) { $0.layered($1) }
     }
 
     /// For servers: sends messages on behalf of the chosen messaging provider's project.
     ///
     /// - Throws: As ``actingAsProject()``.
     public func messageSender() async throws(InfrastructureError) -> any MessageSender {
-        let (desk, layers) = try await assembly.factoryAndLayers(for: .messaging)
-        return layers.around(try desk.makeMessageSender()) { $0.layered($1) }
+        let (factory, layers) = try await assembly.factoryAndLayers(for: .messaging)
+        return layers.around(try factory.makeMessageSender()) { $0.layered($1) }
     }
 
     /// Shuts down every client. Streams end, and later calls throw `.shutDown`. You may call this twice.

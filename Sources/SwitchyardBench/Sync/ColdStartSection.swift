@@ -36,13 +36,13 @@ struct ColdStartSection: BenchSection {
 
     /// Fills the cache through the engine: a large collection, or ranges of it; a small one; and a query that is then confirmed.
     private func fill(_ folder: URL, _ total: Int) throws {
-        let desk = try SyncBenchSetup(SQLiteStore(folder: folder))
+        let setup = try SyncBenchSetup(SQLiteStore(folder: folder))
         var listeners = 0
         func fetch(_ query: Query, _ documents: [DocumentSnapshot]) {
             listeners += 1
-            desk.feed(.listen(listeners, .query(query), ViewOptions()))
-            desk.answer(2 * listeners, documents)
-            desk.feed(.unlisten(listeners))
+            setup.feed(.listen(listeners, .query(query), ViewOptions()))
+            setup.answer(2 * listeners, documents)
+            setup.feed(.unlisten(listeners))
         }
         for start in stride(from: 0, to: total, by: Self.part) {
             let numbers = start..<min(start + Self.part, total)
@@ -55,7 +55,7 @@ struct ColdStartSection: BenchSection {
         }
         fetch(Query(in: "few"), (0..<50).map { SyncSample.document($0, in: "few") })
         fetch(try Self.query("resumed"), (0..<50).map { SyncSample.document($0) })
-        desk.machine.close()
+        setup.machine.close()
     }
 
     /// Milliseconds until the first snapshot.

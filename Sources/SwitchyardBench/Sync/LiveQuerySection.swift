@@ -29,13 +29,13 @@ struct LiveQuerySection: BenchSection {
         let documents = (0..<count).map { SyncSample.document($0) }.shuffled()
         var times: [Double] = []
         for _ in 0..<bench.settings.count(9, quick: 1) {
-            let desk = try SyncBenchSetup(store())
-            desk.feed(.listen(1, Self.query, ViewOptions()))
+            let setup = try SyncBenchSetup(store())
+            setup.feed(.listen(1, Self.query, ViewOptions()))
             let before = Usage.cpuSeconds
-            desk.answer(2, documents)
+            setup.answer(2, documents)
             times.append((Usage.cpuSeconds - before) * 1000)
-            guard desk.snapshots[1]?.documents.count == count else { throw BenchFailure("documents are missing") }
-            desk.machine.close()
+            guard setup.snapshots[1]?.documents.count == count else { throw BenchFailure("documents are missing") }
+            setup.machine.close()
         }
         await bench.report(
             "first snapshot of \(count) documents, \(place)", Statistics.median(times), "ms CPU", mark)
@@ -50,19 +50,19 @@ struct LiveQuerySection: BenchSection {
 
     /// Seconds of processor time from the event of a changed document to the listener's snapshot.
     private func changeTime(among count: Int, changes: Int, _ store: any SyncStore) throws -> Double {
-        let desk = try SyncBenchSetup(store)
-        defer { desk.machine.close() }
-        desk.feed(.listen(1, Self.query, ViewOptions()))
-        desk.answer(2, (0..<count).map { SyncSample.document($0) })
+        let setup = try SyncBenchSetup(store)
+        defer { setup.machine.close() }
+        setup.feed(.listen(1, Self.query, ViewOptions()))
+        setup.answer(2, (0..<count).map { SyncSample.document($0) })
         let changed = (1...changes).map { SyncSample.document($0 * 7919 % count, mark: $0) }
-        let raised = desk.raised
+        let raised = setup.raised
         let before = Usage.cpuSeconds
         for (index, document) in changed.enumerated() {
-            desk.feed(.watched(.changed(document, targets: [2])))
-            desk.feed(.watched(.snapshot(version: Timestamp(microseconds: 1_000_001 + Int64(index)), token: [2])))
+            setup.feed(.watched(.changed(document, targets: [2])))
+            setup.feed(.watched(.snapshot(version: Timestamp(microseconds: 1_000_001 + Int64(index)), token: [2])))
         }
         let time = (Usage.cpuSeconds - before) / Double(changes)
-        guard desk.raised == raised + changes else { throw BenchFailure("a change was not shown") }
+        guard setup.raised == raised + changes else { throw BenchFailure("a change was not shown") }
         return time
     }
 

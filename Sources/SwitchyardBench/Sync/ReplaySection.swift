@@ -93,15 +93,15 @@ struct ReplaySection: BenchSection {
 
     /// The memory for a listener of 10 000 documents, including the cache in memory.
     private func viewShare(_ count: Int) throws -> Double {
-        let desk = try SyncBenchSetup(MemoryStore())
-        desk.feed(.listen(1, .query(Query(in: "items")), ViewOptions()))
-        desk.feed(.watched(.added([2])))
+        let setup = try SyncBenchSetup(MemoryStore())
+        setup.feed(.listen(1, .query(Query(in: "items")), ViewOptions()))
+        setup.feed(.watched(.added([2])))
         let before = Usage.residentBytes
-        for number in 0..<count { desk.feed(.watched(.changed(Self.document(number), targets: [2]))) }
-        desk.feed(.watched(.current([2], token: [1])))
-        desk.feed(.watched(.snapshot(version: SyncSample.version)))
+        for number in 0..<count { setup.feed(.watched(.changed(Self.document(number), targets: [2]))) }
+        setup.feed(.watched(.current([2], token: [1])))
+        setup.feed(.watched(.snapshot(version: SyncSample.version)))
         let share = Double(Usage.residentBytes - before) / Double(Self.dataBytes(count))
-        guard desk.snapshots[1]?.documents.count == count else { throw BenchFailure("documents are missing") }
+        guard setup.snapshots[1]?.documents.count == count else { throw BenchFailure("documents are missing") }
         return share
     }
 

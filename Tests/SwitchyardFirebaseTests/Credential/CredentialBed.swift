@@ -88,8 +88,8 @@ final class CredentialBed: Sendable {
         _ credential: FirebaseCredential?, environment: [String: String] = [:]
     ) async throws -> any StorageClient {
         let clock = clock
-        let desk = try await module(credential, environment: environment).makeServerClientFactory(
+        let factory = try await module(credential, environment: environment).makeServerClientFactory(
             ModuleContext(clock: ImpatientClock(), now: { clock.now }))
-        return try desk.makeProjectStorageClient()
+        return try factory.makeProjectStorageClient()
     }
 }

@@ -202,11 +202,11 @@ import Testing
 
     @Test func `A caller's clients never carry the project's token`() async throws {
         let bed = try CredentialBed()
-        let desk = try await bed.module(.tokens { _ in .init("token-0", expiresAt: .distantFuture) })
+        let factory = try await bed.module(.tokens { _ in .init("token-0", expiresAt: .distantFuture) })
             .makeServerClientFactory(ModuleContext(clock: ImpatientClock()))
         let caller = VerifiedToken(
             token: "alice's", provider: .firebase, userID: "alice", issuer: "x", expiresAt: .distantFuture)
-        let client = try desk.makeStorageClient(
+        let client = try factory.makeStorageClient(
             for: caller, auth: FixedAuthClient(provider: .firebase) { _ in "alice's" })
         _ = try? await client.document("a/1")
         #expect(Set(bed.bearers.withLock { $0 }) == ["Bearer alice's"])
@@ -231,9 +231,9 @@ import Testing
 
     @Test func `Without a credential nobody acts for a real project, and the error says what is missing`() async throws
     {
-        let desk = try await CredentialBed().module(nil).makeServerClientFactory(ModuleContext())
+        let factory = try await CredentialBed().module(nil).makeServerClientFactory(ModuleContext())
         let calls: [() throws -> Void] = [
-            { _ = try desk.makeProjectStorageClient() }, { _ = try desk.makeAdminClient() },
+            { _ = try factory.makeProjectStorageClient() }, { _ = try factory.makeAdminClient() },
         ]
         for call in calls {
             let error = #expect(throws: InfrastructureError.self) { try call() }

@@ -75,8 +75,8 @@ import Testing
     @Test func `The local server divides for the project, and for nobody else`() async throws {
         let site = try LocalSite(isOpen: true)
         let module = FirebaseModule(site.configuration, environment: [:]) { CurlTransport() }
-        let desk = try await module.makeServerClientFactory(ModuleContext())
-        let project = try desk.makeProjectStorageClient()
+        let factory = try await module.makeServerClientFactory(ModuleContext())
+        let project = try factory.makeProjectStorageClient()
         let paths = try (0..<1000).map { try StoragePath(validating: "owners/\($0 % 13)/orders/o\($0)") }
         try await project.writeInBulk(paths.map { try .set($0, ["n": 1]) })
         let places = try await project.dividers(ofGroup: "orders", into: 16)
@@ -100,7 +100,7 @@ import Testing
         }
         #expect(refused?.status == "PERMISSION_DENIED")
         await ada.shutDown()
-        await desk.shutDown()
+        await factory.shutDown()
         await site.firebase.stop()
     }
 

@@ -102,13 +102,13 @@ import Testing
 
     private static func project(
         _ credential: FirebaseCredential, _ site: Site, environment: [String: String] = [:]
-    ) async throws -> (client: any StorageClient, desk: any ServerClientFactory) {
+    ) async throws -> (client: any StorageClient, factory: any ServerClientFactory) {
         var configuration = FirebaseConfiguration(
             project: "demo", credential: credential, usesEmulatorVariables: false)
         configuration.hosts.firestore = site.url
         let module = FirebaseModule(configuration, environment: environment) { CurlTransport() }
-        let desk = try await module.makeServerClientFactory(ModuleContext())
-        return (try desk.makeProjectStorageClient(), desk)
+        let factory = try await module.makeServerClientFactory(ModuleContext())
+        return (try factory.makeProjectStorageClient(), factory)
     }
 
     @Test func `An assertion that openssl believes gets one token for all calls, and one more when that is revoked`()
@@ -118,7 +118,7 @@ import Testing
         let site = Site(believing: key)
         let server = try site.serve()
         let file = CredentialBed.serviceAccount(key.pem, tokenAddress: site.url + "/token")
-        let (client, desk) = try await Self.project(.keyFile(text: Secret(file.text())), site)
+        let (client, factory) = try await Self.project(.keyFile(text: Secret(file.text())), site)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<20 { group.addTask { _ = try await client.document("a/1") } }
             try await group.waitForAll()
@@ -127,7 +127,7 @@ import Testing
         site.revoke()
         #expect(try await client.document("a/1").exists == false)
         #expect(site.log == ["token", "firestore: refused", "token"])
-        await desk.shutDown()
+        await factory.shutDown()
         await server.stop()
     }
 
@@ -135,11 +135,11 @@ import Testing
         let site = Site(believing: try OpenSSLKey(.rsa))
         let server = try site.serve()
         let file = CredentialBed.serviceAccount(try OpenSSLKey(.rsa).pem, tokenAddress: site.url + "/token")
-        let (client, desk) = try await Self.project(.keyFile(text: Secret(file.text())), site)
+        let (client, factory) = try await Self.project(.keyFile(text: Secret(file.text())), site)
         let error = await #expect(throws: StorageError.self) { try await client.document("a/1") }
         #expect(error?.code == .unauthenticated && error?.message.contains("invalid_grant") == true)
         #expect(site.log == ["token: bad signature"])
-        await desk.shutDown()
+        await factory.shutDown()
         await server.stop()
     }
 
@@ -148,12 +148,12 @@ import Testing
         let server = try site.serve()
         let host = String(site.url.dropFirst("http://".count))
         let environment = ["GCE_METADATA_HOST": host, "HOME": "/nowhere"]
-        let (client, desk) = try await Self.project(.applicationDefault, site, environment: environment)
+        let (client, factory) = try await Self.project(.applicationDefault, site, environment: environment)
         #expect(try await client.document("a/1").exists == false)
         site.revoke()
         #expect(try await client.document("a/1").exists == false)
         #expect(site.log == ["metadata", "firestore: refused", "metadata"])
-        await desk.shutDown()
+        await factory.shutDown()
         await server.stop()
     }
 }

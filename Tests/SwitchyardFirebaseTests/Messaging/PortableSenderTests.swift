@@ -55,8 +55,8 @@ import Testing
         var configuration = harness.configuration
         configuration.credential = .tokens { _ in .init("ya29.test", expiresAt: .distantFuture) }
         let module = FirebaseModule(configuration, environment: [:]) { CurlTransport() }
-        let desk = try await module.makeServerClientFactory(ModuleContext())
-        let sender = try desk.makeMessageSender()
+        let factory = try await module.makeServerClientFactory(ModuleContext())
+        let sender = try factory.makeMessageSender()
 
         let client = try await harness.makeMessagingClient()
         try await client.setPlatformToken(harness.platformToken())
@@ -82,7 +82,7 @@ import Testing
         }
         #expect(gone?.code == .unregistered)
         await client.shutDown()
-        await desk.shutDown()
+        await factory.shutDown()
         await harness.firebase.stop()
     }
 }

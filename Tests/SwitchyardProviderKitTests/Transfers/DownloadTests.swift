@@ -13,7 +13,7 @@ import Testing
         let server = bench.server
         return try await bench.letTimePass {
             var all: [UInt8] = []
-            let stream = bench.desk.bytes(of: server.path, range: range) { server }
+            let stream = bench.manager.bytes(of: server.path, range: range) { server }
             for try await piece in stream { all += piece }
             return all
         }
@@ -126,7 +126,7 @@ import Testing
         bench.server.put(TransferBench.bytes(1000))
         let server = bench.server
         func data(limit: Int) async throws -> Data {
-            try await bench.desk.data(at: server.path, range: nil, limit: limit, driver: server)
+            try await bench.manager.data(at: server.path, range: nil, limit: limit, driver: server)
         }
         #expect(try await data(limit: 1000) == Data(TransferBench.bytes(1000)))
         let error = await #expect(throws: FileStorageError.self) { try await data(limit: 999) }
@@ -135,7 +135,7 @@ import Testing
 
     private func download(_ bench: TransferBench, to file: URL) throws -> FileTransfer<FileMetadata> {
         let server = bench.server
-        return try bench.desk.download(server.path, to: file, driver: server) {
+        return try bench.manager.download(server.path, to: file, driver: server) {
             () async throws(FileStorageError) in try server.describe()
         }
     }
@@ -199,7 +199,7 @@ import Testing
         for await progress in transfer.progress where progress.phase == .paused { break }
         await transfer.resume()
         try await eventually("it has begun") { bench.server.calls.count == 1 }
-        await bench.desk.shutDown()
+        await bench.manager.shutDown()
         let error = await #expect(throws: FileStorageError.self) { try await transfer.result() }
         #expect(error?.code == .shutDown)
     }
@@ -228,7 +228,7 @@ import Testing
         defer { bench.remove() }
         bench.server.put(TransferBench.bytes(1000))
         let (server, asked, goesOn) = (bench.server, Promise<Void>(), Promise<Void>())
-        let transfer = try bench.desk.download(
+        let transfer = try bench.manager.download(
             server.path, to: bench.folder.appendingPathComponent("copy"), driver: server
         ) { () async throws(FileStorageError) in
             guard asked.present == nil else { return try server.describe() }
@@ -252,7 +252,7 @@ import Testing
         server.fail("open", .cut(after: 100), .refuse(MemoryFileServer.lost), .refuse(MemoryFileServer.lost))
         let all = try await bench.letTimePass {
             var all: [UInt8] = []
-            let stream = bench.desk.bytes(of: server.path, range: nil) { server }
+            let stream = bench.manager.bytes(of: server.path, range: nil) { server }
             for try await piece in stream {
                 if all.isEmpty { clock.advance(by: .seconds(3600)) }
                 all += piece
@@ -293,9 +293,9 @@ import Testing
         defer { bench.remove() }
         bench.server.put(TransferBench.bytes(1000))
         let server = bench.server
-        var iterator = bench.desk.bytes(of: server.path, range: nil, driver: { server }).makeAsyncIterator()
+        var iterator = bench.manager.bytes(of: server.path, range: nil, driver: { server }).makeAsyncIterator()
         #expect(try await iterator.next()?.count == 100)
-        await bench.desk.shutDown()
+        await bench.manager.shutDown()
         do {
             _ = try await iterator.next()
             Issue.record("The stream goes on.")

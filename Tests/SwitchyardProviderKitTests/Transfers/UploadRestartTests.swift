@@ -17,7 +17,7 @@ import Testing
         try await eventually("it has come to the part that hangs") {
             bench.server.calls.filter { $0.hasPrefix("send") }.count == 3
         }
-        await bench.desk.shutDown()
+        await bench.manager.shutDown()
         let error = await #expect(throws: FileStorageError.self) { try await transfer.result() }
         #expect(error?.code == .shutDown)
         return file
@@ -29,17 +29,17 @@ import Testing
         let contents = TransferBench.bytes(100)
         hangThirdPart(bench)
         _ = try await interrupted(bench, contents)
-        let desk = bench.restarted()
-        let uploads = try desk.interruptedUploads(of: "")
+        let manager = bench.restarted()
+        let uploads = try manager.interruptedUploads(of: "")
         try #require(uploads.count == 1)
         #expect(uploads[0].path == bench.server.path)
         #expect(uploads[0].completedBytes == 30)
         #expect(uploads[0].totalBytes == 100)
-        let transfer = try desk.resume(uploads[0].id, of: "") { _ in bench.server }
-        #expect(try desk.interruptedUploads(of: "").isEmpty)
+        let transfer = try manager.resume(uploads[0].id, of: "") { _ in bench.server }
+        #expect(try manager.interruptedUploads(of: "").isEmpty)
         #expect(try await transfer.result().size == 100)
         #expect(bench.server.contents == contents)
-        #expect(try desk.interruptedUploads(of: "").isEmpty)
+        #expect(try manager.interruptedUploads(of: "").isEmpty)
         #expect(try FileManager.default.contentsOfDirectory(atPath: bench.uploads.path).isEmpty)
     }
 
@@ -48,10 +48,10 @@ import Testing
         defer { bench.remove() }
         hangThirdPart(bench)
         _ = try await interrupted(bench, TransferBench.bytes(100))
-        let desk = bench.restarted()
-        #expect(try desk.interruptedUploads(of: "bob").isEmpty)
-        let id = try #require(try desk.interruptedUploads(of: UploadSession.nobody).first).id
-        let error = #expect(throws: FileStorageError.self) { try desk.resume(id, of: "bob") { _ in bench.server } }
+        let manager = bench.restarted()
+        #expect(try manager.interruptedUploads(of: "bob").isEmpty)
+        let id = try #require(try manager.interruptedUploads(of: UploadSession.nobody).first).id
+        let error = #expect(throws: FileStorageError.self) { try manager.resume(id, of: "bob") { _ in bench.server } }
         #expect(error?.code == .notFound)
         // As an earlier version has written it.
         let record = bench.uploads.appendingPathComponent("\(id).upload")
@@ -59,8 +59,8 @@ import Testing
             .replacing(#""owner":"","#, with: "")
         #expect(!text.contains("owner"))
         try Data(text.utf8).write(to: record)
-        #expect(throws: FileStorageError.self) { try desk.resume(id, of: "") { _ in bench.server } }
-        #expect(try desk.interruptedUploads(of: "").isEmpty)
+        #expect(throws: FileStorageError.self) { try manager.resume(id, of: "") { _ in bench.server } }
+        #expect(try manager.interruptedUploads(of: "").isEmpty)
         #expect(try FileManager.default.contentsOfDirectory(atPath: bench.uploads.path).isEmpty)
     }
 
@@ -83,12 +83,12 @@ import Testing
         defer { bench.remove() }
         hangThirdPart(bench)
         let file = try await interrupted(bench, TransferBench.bytes(100))
-        let desk = bench.restarted()
-        let id = try #require(try desk.interruptedUploads(of: "").first).id
+        let manager = bench.restarted()
+        let id = try #require(try manager.interruptedUploads(of: "").first).id
         try Data(repeating: 7, count: 100).write(to: file)
-        let error = #expect(throws: FileStorageError.self) { try desk.resume(id, of: "") { _ in bench.server } }
+        let error = #expect(throws: FileStorageError.self) { try manager.resume(id, of: "") { _ in bench.server } }
         #expect(error?.code == .changed)
-        #expect(try desk.interruptedUploads(of: "").isEmpty)
+        #expect(try manager.interruptedUploads(of: "").isEmpty)
     }
 
     @Test func `An upload that the server has forgotten says so and is forgotten here too`() async throws {
@@ -97,13 +97,13 @@ import Testing
         hangThirdPart(bench)
         _ = try await interrupted(bench, TransferBench.bytes(100))
         bench.server.forgetSessions()
-        let desk = bench.restarted()
-        let id = try #require(try desk.interruptedUploads(of: "").first).id
+        let manager = bench.restarted()
+        let id = try #require(try manager.interruptedUploads(of: "").first).id
         let error = await #expect(throws: FileStorageError.self) {
-            try await desk.resume(id, of: "") { _ in bench.server }.result()
+            try await manager.resume(id, of: "") { _ in bench.server }.result()
         }
         #expect(error?.code == .uploadExpired)
-        #expect(try desk.interruptedUploads(of: "").isEmpty)
+        #expect(try manager.interruptedUploads(of: "").isEmpty)
     }
 
     @Test func `Nobody goes on with what somebody else runs`() async throws {
@@ -128,12 +128,12 @@ import Testing
         defer { bench.remove() }
         try FileManager.default.createDirectory(at: bench.uploads, withIntermediateDirectories: true)
         try Data("{".utf8).write(to: bench.uploads.appendingPathComponent("broken.upload"))
-        #expect(try bench.desk.interruptedUploads(of: "").isEmpty)
+        #expect(try bench.manager.interruptedUploads(of: "").isEmpty)
         #expect(
             try FileManager.default.contentsOfDirectory(atPath: bench.uploads.path) == ["broken.upload.damaged"])
         for id in ["../broken", "", "a/b", String(repeating: "x", count: 65)] {
             let error = #expect(throws: FileStorageError.self) {
-                try bench.desk.resume(id, of: "") { _ in bench.server }
+                try bench.manager.resume(id, of: "") { _ in bench.server }
             }
             #expect(error?.code == .notFound)
         }
@@ -147,7 +147,7 @@ import Testing
         for victim in victims { try Data("mine".utf8).write(to: victim) }
         for id in ["../victim", "../../\(bench.folder.lastPathComponent)/victim", bench.folder.path + "/victim"] {
             let error = #expect(throws: FileStorageError.self) {
-                try bench.desk.resume(id, of: "") { _ in bench.server }
+                try bench.manager.resume(id, of: "") { _ in bench.server }
             }
             #expect(error?.code == .notFound)
         }
@@ -160,15 +160,15 @@ import Testing
         let contents = TransferBench.bytes(100)
         hangThirdPart(bench)
         let file = try await interrupted(bench, contents)
-        let desk = bench.restarted()
-        let id = try #require(try desk.interruptedUploads(of: "").first).id
+        let manager = bench.restarted()
+        let id = try #require(try manager.interruptedUploads(of: "").first).id
         let away = bench.folder.appendingPathComponent("away")
         try FileManager.default.moveItem(at: file, to: away)
-        let error = #expect(throws: FileStorageError.self) { try desk.resume(id, of: "") { _ in bench.server } }
+        let error = #expect(throws: FileStorageError.self) { try manager.resume(id, of: "") { _ in bench.server } }
         #expect(error?.code == .localFile)
-        #expect(try desk.interruptedUploads(of: "").map(\.id) == [id])
+        #expect(try manager.interruptedUploads(of: "").map(\.id) == [id])
         try FileManager.default.moveItem(at: away, to: file)
-        _ = try await desk.resume(id, of: "") { _ in bench.server }.result()
+        _ = try await manager.resume(id, of: "") { _ in bench.server }.result()
         #expect(bench.server.contents == contents)
     }
 
@@ -184,7 +184,7 @@ import Testing
         await transfer.resume()
         let error = await #expect(throws: FileStorageError.self) { try await transfer.result() }
         #expect(error?.code == .localFile)
-        #expect(try bench.desk.interruptedUploads(of: "").count == 1)
+        #expect(try bench.manager.interruptedUploads(of: "").count == 1)
         #expect(!bench.server.calls.contains("abandon"))
     }
 
@@ -193,7 +193,7 @@ import Testing
         let (server, clock) = (MemoryFileServer(), ManualClock())
         let root = ScratchSpace.url.appendingPathComponent("app-\(UUID().uuidString)", isDirectory: true)
         defer { try? FileManager.default.removeItem(at: root) }
-        func desk(_ app: String) -> TransferManager {
+        func manager(_ app: String) -> TransferManager {
             let home = root.appendingPathComponent(app, isDirectory: true)
             let uploads = (areApart ? root : home).appendingPathComponent("Library/uploads", isDirectory: true)
             return TransferManager(
@@ -206,7 +206,7 @@ import Testing
             at: film.deletingLastPathComponent(), withIntermediateDirectories: true)
         try Data(TransferBench.bytes(100)).write(to: film)
         server.fail("send", .none, .hang)
-        let before = desk("before")
+        let before = manager("before")
         let transfer = try before.upload(
             UploadContent(.file(film)), to: server.path, UploadOptions(), of: "", driver: server)
         try await eventually("the second part is under way") { server.calls.count == 3 }
@@ -214,7 +214,7 @@ import Testing
         _ = await #expect(throws: FileStorageError.self) { try await transfer.result() }
         try FileManager.default.moveItem(
             at: root.appendingPathComponent("before"), to: root.appendingPathComponent("after"))
-        let after = desk("after")
+        let after = manager("after")
         let upload = try #require(try after.interruptedUploads(of: "").first)
         #expect(upload.file.path.hasSuffix("/after/Documents/film.bin"))
         _ = try await after.resume(upload.id, of: "") { _ in server }.result()
@@ -226,20 +226,20 @@ import Testing
         defer { bench.remove() }
         let auth = MockAuthClient()
         let alice = try await auth.signUp(email: "alice@example.com", password: "secret").get().id
-        let desk = TransferManager(
+        let manager = TransferManager(
             TransferPolicy(firstPart: 10, largestPart: 80, wholeLimit: 0),
             records: UploadRecords(folder: bench.uploads), tries: RetryingCaller(clock: bench.clock),
             now: { Timestamp(clampingSeconds: 0, nanoseconds: 0) }, following: auth)
-        try await eventually("the desk follows the session") { auth.listenerCount == 1 }
+        try await eventually("the manager follows the session") { auth.listenerCount == 1 }
         bench.server.fail("begin", .hang, .hang)
         let files = try ["alice", "bob"].map { try bench.file(TransferBench.bytes(100), name: $0) }
-        let alices = try bench.upload(.file(files[0]), on: desk, of: alice)
-        let bobs = try bench.upload(.file(files[1]), on: desk, of: "bob")
+        let alices = try bench.upload(.file(files[0]), on: manager, of: alice)
+        let bobs = try bench.upload(.file(files[1]), on: manager, of: "bob")
         try await eventually("both sessions are asked for") { bench.server.calls.count == 2 }
         try await auth.signOut(.local, wipesLocalData: true)
         let error = await #expect(throws: FileStorageError.self) { try await alices.result() }
         #expect(error?.code == .cancelled)
-        await desk.shutDown()
+        await manager.shutDown()
         let theirs = await #expect(throws: FileStorageError.self) { try await bobs.result() }
         #expect(theirs?.code == .shutDown, "it went on until then")
         await auth.shutDown()
@@ -248,19 +248,19 @@ import Testing
     @Test func `Without a folder nothing is noted down, and everything else works`() async throws {
         let bench = try TransferBench()
         defer { bench.remove() }
-        let desk = TransferManager(
+        let manager = TransferManager(
             TransferPolicy(firstPart: 10, largestPart: 80, wholeLimit: 0), records: UploadRecords(folder: nil),
             tries: RetryingCaller(clock: bench.clock), now: { Timestamp(clampingSeconds: 0, nanoseconds: 0) })
-        #expect(!desk.keepsUploads)
-        _ = try await bench.upload(.file(bench.file(TransferBench.bytes(100))), on: desk).result()
+        #expect(!manager.keepsUploads)
+        _ = try await bench.upload(.file(bench.file(TransferBench.bytes(100))), on: manager).result()
         #expect(bench.server.contents == TransferBench.bytes(100))
-        #expect(try desk.interruptedUploads(of: "").isEmpty)
+        #expect(try manager.interruptedUploads(of: "").isEmpty)
     }
 
     @Test func `After the end nothing begins`() async throws {
         let bench = try TransferBench()
         defer { bench.remove() }
-        await bench.desk.shutDown()
+        await bench.manager.shutDown()
         let error = #expect(throws: FileStorageError.self) { try bench.upload(.data(Data([1]))) }
         #expect(error?.code == .shutDown)
     }

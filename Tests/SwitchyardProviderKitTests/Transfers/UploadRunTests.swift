@@ -5,12 +5,12 @@ import SwitchyardTestSupport
 import Synchronization
 import Testing
 
-/// A desk with parts of 10 to 80 bytes, a folder, and a server in memory.
+/// A manager with parts of 10 to 80 bytes, a folder, and a server in memory.
 struct TransferBench {
     let server: MemoryFileServer
     let folder: URL
     let clock = ManualClock()
-    let desk: TransferManager
+    let manager: TransferManager
     private let wholeLimit: Int64
 
     init(_ server: MemoryFileServer = MemoryFileServer(), wholeLimit: Int64 = 0) throws {
@@ -18,14 +18,14 @@ struct TransferBench {
         self.wholeLimit = wholeLimit
         folder = FileManager.default.temporaryDirectory.appendingPathComponent("transfer-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        desk = Self.desk(folder, clock, wholeLimit)
+        manager = Self.manager(folder, clock, wholeLimit)
     }
 
     func remove() { try? FileManager.default.removeItem(at: folder) }
 
     var uploads: URL { folder.appendingPathComponent("uploads") }
 
-    private static func desk(_ folder: URL, _ clock: ManualClock, _ wholeLimit: Int64) -> TransferManager {
+    private static func manager(_ folder: URL, _ clock: ManualClock, _ wholeLimit: Int64) -> TransferManager {
         TransferManager(
             TransferPolicy(firstPart: 10, largestPart: 80, largestStreamPart: 40, wholeLimit: wholeLimit),
             records: UploadRecords(folder: folder.appendingPathComponent("uploads")),
@@ -34,7 +34,7 @@ struct TransferBench {
     }
 
     /// As after a restart of the process.
-    func restarted() -> TransferManager { Self.desk(folder, clock, wholeLimit) }
+    func restarted() -> TransferManager { Self.manager(folder, clock, wholeLimit) }
 
     func file(_ contents: [UInt8], name: String = "source") throws -> URL {
         let file = folder.appendingPathComponent(name)
@@ -43,9 +43,9 @@ struct TransferBench {
     }
 
     func upload(
-        _ source: UploadSource, on desk: TransferManager? = nil, of owner: String = UploadSession.nobody
+        _ source: UploadSource, on manager: TransferManager? = nil, of owner: String = UploadSession.nobody
     ) throws -> FileTransfer<FileMetadata> {
-        try (desk ?? self.desk).upload(
+        try (manager ?? self.manager).upload(
             UploadContent(source), to: server.path, UploadOptions(), of: owner, driver: server)
     }
 
@@ -249,7 +249,7 @@ struct TransferBench {
             try await bench.letTimePass { try await transfer.result() }
         }
         #expect(error?.code == .unavailable)
-        #expect(try bench.desk.interruptedUploads(of: "").count == 1)
+        #expect(try bench.manager.interruptedUploads(of: "").count == 1)
     }
 
     @Test func `Progress says why nothing gets through, until something does`() async throws {
@@ -287,7 +287,7 @@ struct TransferBench {
         var options = UploadOptions(patience: said)
         options.isAwaited = isAwaited
         let start = bench.clock.now
-        let transfer = try bench.desk.upload(
+        let transfer = try bench.manager.upload(
             UploadContent(.data(Data("x".utf8))), to: bench.server.path, options, of: "", driver: bench.server)
         let error = await #expect(throws: FileStorageError.self) {
             try await bench.letTimePass(by: .seconds(1)) { try await transfer.result() }

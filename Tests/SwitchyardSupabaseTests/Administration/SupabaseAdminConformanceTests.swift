@@ -42,7 +42,7 @@ struct SupabaseAdminHarness: AdminHarness {
                 url: supabase.server.url, key: Secret(supabase.anonKey), serviceKey: serviceKey.map { Secret($0) })
         }
 
-        func desk(serviceKey: String?) async throws -> any ServerClientFactory {
+        func factory(serviceKey: String?) async throws -> any ServerClientFactory {
             try await SupabaseModule(configuration(serviceKey: serviceKey), transport: { [transport] in transport })
                 .makeServerClientFactory(ModuleContext())
         }
@@ -53,12 +53,12 @@ struct SupabaseAdminHarness: AdminHarness {
 
     func makeAdminClient() async throws -> any AdminClient {
         let site = try await Self.site.value
-        return try await site.desk(serviceKey: site.supabase.serviceKey).makeAdminClient()
+        return try await site.factory(serviceKey: site.supabase.serviceKey).makeAdminClient()
     }
 
     func makeClientWithWrongKey() async throws -> any AdminClient {
         let site = try await Self.site.value
-        return try await site.desk(serviceKey: FixedAuthClient.token(["role": "service_role"])).makeAdminClient()
+        return try await site.factory(serviceKey: FixedAuthClient.token(["role": "service_role"])).makeAdminClient()
     }
 
     func makeAuthClient() async throws -> any AuthClient {

@@ -123,8 +123,8 @@ struct SupabaseMessagingConformanceTests {
                 url: site.supabase.server.url, key: Secret(site.supabase.anonKey),
                 serviceKey: Secret(site.supabase.serviceKey))
         ) { CurlTransport() }
-        let desk = try await module.makeServerClientFactory(ModuleContext())
-        let sender = try desk.makeMessageSender()
+        let factory = try await module.makeServerClientFactory(ModuleContext())
+        let sender = try factory.makeMessageSender()
         let outcomes = await sender.send([
             OutgoingMessage(to: .device(token), title: "One", data: ["order": "42"]),
             OutgoingMessage(to: .condition(.topic(topic) || .topic("other")), title: "Two"),
@@ -145,7 +145,7 @@ struct SupabaseMessagingConformanceTests {
         }
         #expect(Set(arrived.map(\.title)) == ["One", "Three"] && Set(arrived.map(\.id)) == Set(names))
         #expect(arrived.first { $0.title == "One" }?.data == ["order": "42"])
-        await desk.shutDown()
+        await factory.shutDown()
         await client.shutDown()
     }
 

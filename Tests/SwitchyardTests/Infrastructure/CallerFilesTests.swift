@@ -6,7 +6,7 @@ import Testing
 
 /// Files among the clients of a request.
 @Suite struct CallerFilesTests {
-    /// A provider whose desk knows documents only.
+    /// A provider whose manager knows documents only.
     private struct Bare: MockBacked {
         static let provider: InfrastructureProvider = "bare"
         struct Configuration: Codable, Sendable { var name = "" }
@@ -17,11 +17,11 @@ import Testing
         func makeServerClientFactory(_ context: ModuleContext) async throws(InfrastructureError)
             -> any ServerClientFactory
         {
-            Desk(base: try await mock.makeServerClientFactory(context))
+            Manager(base: try await mock.makeServerClientFactory(context))
         }
     }
 
-    /// A provider whose desk cannot be made until it can.
+    /// A provider whose manager cannot be made until it can.
     private struct Clumsy: MockBacked {
         static let provider: InfrastructureProvider = "clumsy"
         struct Configuration: Codable, Sendable { var name = "" }
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    private struct Desk: ServerClientFactory {
+    private struct Manager: ServerClientFactory {
         let base: any ServerClientFactory
         var verifier: any TokenVerifier { base.verifier }
         func makeStorageClient(

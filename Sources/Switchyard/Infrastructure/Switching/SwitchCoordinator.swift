@@ -15,14 +15,14 @@ actor SwitchCoordinator {
     private var wishes: WipeWishes?
     /// Users whose data could not be deleted yet. Retried with the next wipe request, and before the selection changes.
     private var unfinished: [InfrastructureProvider: [AuthUser.ID?]] = [:]
-    /// The caller desks made so far.
-    private var desks: [InfrastructureProvider: any ServerClientFactory] = [:]
-    /// The desks that are being made.
+    /// The caller factories made so far.
+    private var factories: [InfrastructureProvider: any ServerClientFactory] = [:]
+    /// The factories that are being made.
     private var factoryMakings:
         [InfrastructureProvider: Task<Result<(any ServerClientFactory)?, InfrastructureError>, Never>] = [:]
-    /// Desks with outdated settings, which may still be in use.
+    /// Factories with outdated settings, which may still be in use.
     private var oldFactories: [any ServerClientFactory] = []
-    /// The combined desks of the current selection. `nil` during a change, and before the first use.
+    /// The combined factories of the current selection. `nil` during a change, and before the first use.
     private nonisolated let serverClientFactories = Mutex<ServerClientFactories?>(nil)
     private var following: Task<Void, Never>?
     private var changes = 0
@@ -150,7 +150,7 @@ actor SwitchCoordinator {
         services.formUnion(added)
         present = plan
         for provider in plan.providersWithNewSettings {
-            if let desk = desks.removeValue(forKey: provider) { oldFactories.append(desk) }
+            if let factory = factories.removeValue(forKey: provider) { oldFactories.append(factory) }
         }
 
         changes += 1
@@ -214,37 +214,37 @@ actor SwitchCoordinator {
         following?.cancel()
         await before?.value
         for slot in slots.all.reversed() { await slot.shutDown() }
-        for desk in Array(desks.values) + oldFactories { await desk.shutDown() }
+        for factory in Array(factories.values) + oldFactories { await factory.shutDown() }
     }
 
     // MARK: Callers
 
-    /// The desks that make clients for callers.
-    nonisolated func desks() async throws(InfrastructureError) -> ServerClientFactories {
+    /// The factories that make clients for callers.
+    nonisolated func factories() async throws(InfrastructureError) -> ServerClientFactories {
         if let ready = serverClientFactories.withLock({ $0 }) { return ready }
         return try await gatherFactories()
     }
 
-    /// The desk of the provider chosen for `service`, and the layers around its clients.
+    /// The factory of the provider chosen for `service`, and the layers around its clients.
     func factoryAndLayers(
         for service: InfrastructureService
-    ) async throws(InfrastructureError) -> (desk: any ServerClientFactory, layers: Layers) {
-        let desk = try await desk(for: service)
+    ) async throws(InfrastructureError) -> (factory: any ServerClientFactory, layers: Layers) {
+        let factory = try await serverClientFactory(for: service)
         guard !isShutDown, let present else {
             throw InfrastructureError(.shutDown, "The infrastructure was shut down.")
         }
-        return (desk, present.layers)
+        return (factory, present.layers)
     }
 
     private func gatherFactories() async throws(InfrastructureError) -> ServerClientFactories {
         while true {
             let change = lastChange
             await change?.value
-            let storage = try await desk(for: .storage)
+            let storage = try await serverClientFactory(for: .storage)
             let files: Result<any ServerClientFactory, InfrastructureError>
             var lasts = true
             do throws(InfrastructureError) {
-                files = .success(try await desk(for: .files))
+                files = .success(try await serverClientFactory(for: .files))
             } catch {
                 files = .failure(error)
                 // Any other error may not happen again with the next request.
@@ -278,14 +278,16 @@ actor SwitchCoordinator {
             await made.shutDown()
             return .success(nil)
         case .success(let made):
-            desks[provider] = made
+            factories[provider] = made
             return .success(made)
         case .failure(let error): return isOutdated ? .success(nil) : .failure(error)
         }
     }
 
-    /// The desk of the provider that is chosen for `service`, made once.
-    func desk(for service: InfrastructureService) async throws(InfrastructureError) -> any ServerClientFactory {
+    /// The factory of the provider that is chosen for `service`, made once.
+    func serverClientFactory(for service: InfrastructureService) async throws(InfrastructureError)
+        -> any ServerClientFactory
+    {
         while true {
             // A change in progress may affect this service.
             await lastChange?.value
@@ -298,7 +300,7 @@ actor SwitchCoordinator {
                 throw InfrastructureError(
                     .unsupported, "No provider was chosen for \(service.rawValue). Choose one in the selection.")
             }
-            if let known = desks[provider] { return known }
+            if let known = factories[provider] { return known }
             let making =
                 factoryMakings[provider]
                 ?? Task { [changes] in

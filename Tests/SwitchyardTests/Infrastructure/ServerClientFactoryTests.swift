@@ -7,8 +7,8 @@ import Synchronization
 import Testing
 
 /// What acts for callers, made at first use while other things go on.
-@Suite struct DeskTests {
-    /// A provider whose desks are made when the test says so.
+@Suite struct ServerClientFactoryTests {
+    /// A provider whose factories are made when the test says so.
     private struct Slow: MockBacked {
         static let provider: InfrastructureProvider = "slow"
         struct Configuration: Codable, Sendable { var name = "" }
@@ -22,7 +22,7 @@ import Testing
         {
             making.begun.withLock { $0 += 1 }
             _ = await making.gate.value
-            return Desk(base: try await mock.makeServerClientFactory(context), making: making)
+            return Factory(base: try await mock.makeServerClientFactory(context), making: making)
         }
     }
 
@@ -32,7 +32,7 @@ import Testing
         let gate = Promise<Void>()
     }
 
-    private struct Desk: ServerClientFactory {
+    private struct Factory: ServerClientFactory {
         let base: any ServerClientFactory
         let making: Making
         var verifier: any TokenVerifier { base.verifier }
@@ -49,7 +49,7 @@ import Testing
         token: Secret("any"), provider: "slow", userID: "alice", issuer: "somebody",
         expiresAt: Date(timeIntervalSinceNow: 3600))
 
-    @Test func `A desk that is ready after the end is shut down, and nobody gets it`() async throws {
+    @Test func `A factory that is ready after the end is shut down, and nobody gets it`() async throws {
         let module = Slow()
         let backend = try await Infrastructure(module)
         let asking = Task { try await backend.acting(as: Self.caller) }
@@ -61,7 +61,7 @@ import Testing
         #expect(module.making.ended.withLock { $0 } == 1)
     }
 
-    @Test func `However many ask at the same time, one desk is made for all`() async throws {
+    @Test func `However many ask at the same time, one factory is made for all`() async throws {
         let module = Slow()
         let backend = try await Infrastructure(module)
         let asking = (0..<3).map { _ in Task { try await backend.acting(as: Self.caller) } }
@@ -73,7 +73,7 @@ import Testing
         #expect(module.making.ended.withLock { $0 } == 1)
     }
 
-    @Test func `A desk of settings that have changed meanwhile is not kept`() async throws {
+    @Test func `A factory of settings that have changed meanwhile is not kept`() async throws {
         let module = Slow()
         let backend = try await Infrastructure(module, others: [MockModule(backend: MockBackend())])
         let asking = Task { try await backend.acting(as: Self.caller) }
