@@ -30,16 +30,16 @@ final class MockBackendUsage: Sendable {
 
 /// One client's stay, which ends when the client is shut down or released.
 final class MockBackendLease: Sendable {
-    private let tenancy: Mutex<MockBackendUsage?>
+    private let usage: Mutex<MockBackendUsage?>
 
-    fileprivate init(_ tenancy: MockBackendUsage) { self.tenancy = Mutex(tenancy) }
+    fileprivate init(_ usage: MockBackendUsage) { self.usage = Mutex(usage) }
 
     func leave() {
-        let tenancy = tenancy.withLock { tenancy in
-            defer { tenancy = nil }
-            return tenancy
+        let usage = usage.withLock { usage in
+            defer { usage = nil }
+            return usage
         }
-        tenancy?.leave()
+        usage?.leave()
     }
 
     deinit { leave() }

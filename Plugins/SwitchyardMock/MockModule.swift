@@ -158,7 +158,7 @@ public struct MockModule: InfrastructureModule {
         let network: MockNetwork
         let sessions: MockSessionStore
         let uploads: MockUploadStore
-        let tenancy: MockBackendUsage
+        let usage: MockBackendUsage
 
         /// - Parameter closesBackend: Whether the backend belongs to this module alone.
         init(
@@ -170,7 +170,7 @@ public struct MockModule: InfrastructureModule {
             self.sessions = sessions
             self.uploads = uploads
             let close: @Sendable () -> Void = { backend.close() }
-            tenancy = MockBackendUsage(whenEmpty: closesBackend ? close : nil)
+            usage = MockBackendUsage(whenEmpty: closesBackend ? close : nil)
         }
     }
 
@@ -184,10 +184,10 @@ public struct MockModule: InfrastructureModule {
             _ make: () throws(InfrastructureError) -> Parts
         ) throws(InfrastructureError) -> (Parts, MockBackendLease?) {
             try known.withLock { (known) throws(InfrastructureError) -> (Parts, MockBackendLease?) in
-                if let known, let tenant = known.tenancy.enter() { return (known, tenant) }
+                if let known, let tenant = known.usage.enter() { return (known, tenant) }
                 let parts = try make()
                 known = parts
-                return (parts, parts.tenancy.enter())
+                return (parts, parts.usage.enter())
             }
         }
     }

@@ -23,7 +23,7 @@ public final class Infrastructure: Sendable {
         assembly = SwitchCoordinator(
             factory: factory, configuration: configuration, surroundings: surroundings, sparing: spared)
         let slots = assembly.slots
-        auth = HeedingAuthClient(route: slots.auth.board) { [assembly] in await assembly.settleSession() }
+        auth = InfrastructureAuthClient(route: slots.auth.board) { [assembly] in await assembly.settleSession() }
         storage = PlacedStorageClient(
             route: slots.storage.board, network: slots.storageNetwork, assembly: assembly)
         files = slots.files.client(keeping: assembly)

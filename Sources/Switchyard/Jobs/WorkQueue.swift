@@ -132,13 +132,13 @@ public struct WorkQueue<Payload: Codable & Sendable>: Sendable {
             let job = Job(id: path.id, payload: payload, attempt: attempts, leaseEnd: end, lease: lease)
             // Perhaps the job crashes its workers, again and again.
             guard attempts > options.attempts else { return job }
-            try await bury(
+            try await moveToDeadLetters(
                 path, lease,
                 "Each of \(options.attempts) attempts ended without a result. The workers may have crashed, or lost their lease."
             )
         } catch {
             guard error.code == .codingFailed else { throw error }
-            try await bury(path, lease, error.message)
+            try await moveToDeadLetters(path, lease, error.message)
         }
         return nil
     }
@@ -185,7 +185,7 @@ public struct WorkQueue<Payload: Codable & Sendable>: Sendable {
     /// - Throws: As ``finish(_:)``.
     public func fail(_ job: Job<Payload>, because reason: String) async throws(StorageError) {
         guard job.attempt < options.attempts else {
-            return try await bury(collection.document(job.id), job.lease, reason)
+            return try await moveToDeadLetters(collection.document(job.id), job.lease, reason)
         }
         let due = now().advanced(by: options.pause(after: job.attempt))
         try await change(job.id, job.lease) { transaction, path, _ in
@@ -211,14 +211,14 @@ public struct WorkQueue<Payload: Codable & Sendable>: Sendable {
         }
     }
 
-    private func bury(_ path: StoragePath, _ lease: String, _ reason: String) async throws(StorageError) {
-        let (grave, time) = (deadCollection.document(path.id), now())
+    private func moveToDeadLetters(_ path: StoragePath, _ lease: String, _ reason: String) async throws(StorageError) {
+        let (deadLetter, time) = (deadCollection.document(path.id), now())
         try await change(path.id, lease) { transaction, path, document in
             var data = document.data ?? DocumentData()
             data["reason"] = .string(Self.short(reason))
             data["diedAt"] = .timestamp(time)
             data["lease"] = nil
-            try await transaction.add(.set(grave, data: data))
+            try await transaction.add(.set(deadLetter, data: data))
             try await transaction.delete(path)
         }
     }
@@ -259,9 +259,9 @@ public struct WorkQueue<Payload: Codable & Sendable>: Sendable {
     ///
     /// - Throws: `.notFound` if there is none with that name; `.alreadyExists` while a job with that name waits or runs.
     public func requeueDeadLetter(_ id: Job<Payload>.ID) async throws(StorageError) {
-        let (grave, path, time) = (deadCollection.document(id), collection.document(id), now())
+        let (deadLetter, path, time) = (deadCollection.document(id), collection.document(id), now())
         try await storage.transaction { transaction in
-            var data = try await transaction.document(grave).data
+            var data = try await transaction.document(deadLetter).data
             guard data != nil else { throw StorageError(.notFound, "There is no dead letter “\(id)”.") }
             guard try await !transaction.document(path).exists else {
                 throw StorageError(
@@ -273,7 +273,7 @@ public struct WorkQueue<Payload: Codable & Sendable>: Sendable {
             data?["attempts"] = .integer(0)
             data?["availableAt"] = .timestamp(time)
             try await transaction.add(.set(path, data: data ?? DocumentData()))
-            try await transaction.delete(grave)
+            try await transaction.delete(deadLetter)
         }
     }
 }

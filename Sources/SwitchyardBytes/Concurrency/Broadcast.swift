@@ -11,7 +11,7 @@ package final class Broadcast<Listener: Sendable>: Sendable {
         var listeners: [Int: Listener] = [:]
         var last = 0
         /// The message for listeners added after the end.
-        var farewell: Message?
+        var finalMessage: Message?
     }
 
     private let state = Mutex(State())
@@ -22,12 +22,12 @@ package final class Broadcast<Listener: Sendable>: Sendable {
     package var count: Int { state.withLock { $0.listeners.count } }
     package var isEmpty: Bool { state.withLock { $0.listeners.isEmpty } }
 
-    /// - Parameter greeting: Delivered before any message queued later. After the end, only the farewell is delivered.
+    /// - Parameter greeting: Delivered before any message queued later. After the end, only the final message is delivered.
     /// - Returns: A closure that removes the listener; calling it twice is harmless.
     package func add(_ listener: Listener, greeting: Message? = nil) -> @Sendable () -> Void {
         let id = state.withLock { state -> Int? in
-            if let message = state.farewell ?? greeting { deliveries.add([{ message(listener) }]) }
-            guard state.farewell == nil else { return nil }
+            if let message = state.finalMessage ?? greeting { deliveries.add([{ message(listener) }]) }
+            guard state.finalMessage == nil else { return nil }
             state.last += 1
             state.listeners[state.last] = listener
             return state.last
@@ -52,14 +52,14 @@ package final class Broadcast<Listener: Sendable>: Sendable {
         deliver()
     }
 
-    /// Queues the farewell: all listeners get it and are removed, and later ones get it as well. Only the first farewell
+    /// Queues the final message: all listeners get it and are removed, and later ones get it as well. Only the first finalMessage
     /// counts.
-    package func close(_ farewell: @escaping Message) {
+    package func close(_ finalMessage: @escaping Message) {
         state.withLock { state in
-            guard state.farewell == nil else { return }
-            deliveries.add([{ [listeners = Array(state.listeners.values)] in for one in listeners { farewell(one) } }])
+            guard state.finalMessage == nil else { return }
+            deliveries.add([{ [listeners = Array(state.listeners.values)] in for one in listeners { finalMessage(one) } }])
             state.listeners = [:]
-            state.farewell = farewell
+            state.finalMessage = finalMessage
         }
     }
 }

@@ -315,7 +315,7 @@ import Testing
         _ = try await first.document("a/2")
         network.isOnline = false
         try await first.mergeDocument("a/1", ["m": 2])
-        // No farewell: the process ends.
+        // Not shut down: the process ends.
         project.close()
 
         let later = try MockBackend(folder: folder)

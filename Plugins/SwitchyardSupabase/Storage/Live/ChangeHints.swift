@@ -77,7 +77,7 @@ final class ChangeHints: Sendable {
     func announces(_ topic: HintTopic) -> Bool { state.withLock { $0.topics[topic]?.isConfirmed == true } }
 
     /// Announces a write by this client.
-    func give(_ paths: Set<StoragePath> = []) { tell(.written(paths)) }
+    func give(_ paths: Set<StoragePath> = []) { deliver(.written(paths)) }
 
     /// - Returns: A closure that removes the listener.
     func listen(_ listener: @escaping @Sendable (Hint) -> Void) -> @Sendable () -> Void { listeners.add(listener) }
@@ -90,7 +90,7 @@ final class ChangeHints: Sendable {
             for topic in wanted where state.topics[topic] == nil {
                 let task = Task { [weak self, clock] in
                     while true {
-                        let end = await ChangeHints.listen(to: topic, on: realtime) { self?.heard($0, on: topic) }
+                        let end = await ChangeHints.listen(to: topic, on: realtime) { self?.received($0, on: topic) }
                         if Task.isCancelled { return }
                         guard let pause = self?.ended(topic, end) else { return }
                         guard (try? await clock.sleep(for: pause)) != nil else { return }
@@ -128,12 +128,12 @@ final class ChangeHints: Sendable {
     ///
     /// - Returns: The reason, if the server has given one.
     private static func listen(
-        to topic: HintTopic, on realtime: RealtimeSocket, _ tell: (RealtimeEvent) -> Void
+        to topic: HintTopic, on realtime: RealtimeSocket, _ deliver: (RealtimeEvent) -> Void
     ) async -> RealtimeFailure? {
         do throws(RealtimeFailure) {
             let channel = try realtime.join(topic.name, topic.configuration)
             while let event = try await channel.next() {
-                tell(event)
+                deliver(event)
                 guard case .change(let change) = event, change.isFruitless else { continue }
                 channel.leave()
                 break
@@ -146,7 +146,7 @@ final class ChangeHints: Sendable {
 
     /// - Returns: When to try again. Watchers check often enough meanwhile.
     private func ended(_ topic: HintTopic, _ failure: RealtimeFailure?) -> Duration {
-        heard(.interrupted, on: topic)
+        received(.interrupted, on: topic)
         // The topic is in use while its earlier channel is being left.
         if failure?.kind == .topicInUse { return .seconds(1) }
         if let failure { refused(failure, topic) }
@@ -202,7 +202,7 @@ final class ChangeHints: Sendable {
         return "\"\(name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\""))\""
     }
 
-    private func heard(_ event: RealtimeEvent, on topic: HintTopic) {
+    private func received(_ event: RealtimeEvent, on topic: HintTopic) {
         let isNews = state.withLock { state in
             let isConfirmed: Bool
             switch event {
@@ -216,14 +216,14 @@ final class ChangeHints: Sendable {
             return isNews
         }
         switch event {
-        case .confirmed: tell(.confirmed)
-        case .unconfirmed, .interrupted: if isNews { tell(.lost) }
-        case .overflowed, .change: tell(.announced(topic, transaction: nil))
+        case .confirmed: deliver(.confirmed)
+        case .unconfirmed, .interrupted: if isNews { deliver(.lost) }
+        case .overflowed, .change: deliver(.announced(topic, transaction: nil))
         case .broadcast(let broadcast):
-            tell(.announced(topic, transaction: HintTopic.transaction(of: broadcast)))
+            deliver(.announced(topic, transaction: HintTopic.transaction(of: broadcast)))
         case .joined: break
         }
     }
 
-    private func tell(_ hint: Hint) { listeners.tell { $0(hint) } }
+    private func deliver(_ hint: Hint) { listeners.tell { $0(hint) } }
 }

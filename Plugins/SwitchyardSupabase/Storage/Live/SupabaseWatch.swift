@@ -34,19 +34,19 @@ final class SupabaseWatch: WatchConnection {
         var isTime = false
         var wantsCount = false
         /// The newest announced transaction.
-        var told: UInt64?
+        var announcedTransaction: UInt64?
         var timer: Task<Void, Never>?
-        var looking: Task<Void, Never>?
+        var polling: Task<Void, Never>?
         var sinceCount = Duration.zero
         /// The number of hints received from others.
-        var heard = 0
+        var hintCount = 0
         /// Waits for the hint for a change that was found without one.
         var doubt: Task<Void, Never>?
 
         /// - Returns: Why to check now, and whether documents are concerned; `nil` if there is no reason.
         mutating func takeNeed() -> (need: Need, asksDocuments: Bool)? {
-            defer { (mustPoll, isTime, told) = (false, false, nil) }
-            let isCalled = mustPoll || told.map({ changes.mayBeNew($0) }) == true
+            defer { (mustPoll, isTime, announcedTransaction) = (false, false, nil) }
+            let isCalled = mustPoll || announcedTransaction.map({ changes.mayBeNew($0) }) == true
             let need: Need = isCalled || rows.areDue ? .called : .timed
             if isTime { rows.markDue() }
             return isTime || isCalled || rows.areDue ? (need, isTime || isCalled) : nil
@@ -61,7 +61,7 @@ final class SupabaseWatch: WatchConnection {
     private let events = StreamBuffer<WatchEvent, StorageError>(.all)
     private let wake = StreamBuffer<Void, Never>(.newest)
     private let hints: ChangeHints
-    private let hearing = Mutex<Once?>(nil)
+    private let subscription = Mutex<Once?>(nil)
     /// The user of the stream: when another user signs in, it must not show what that user may see.
     private let reader: CallOwner
     private let pace: Pace
@@ -85,14 +85,14 @@ final class SupabaseWatch: WatchConnection {
         self.pace = pace
         self.clock = clock
         let wake = wake
-        let looking = Task { [weak self] in
+        let polling = Task { [weak self] in
             while await wake.next() != nil {
-                guard await self?.look(service, rows.reader(as: reader)) == true else { return }
+                guard await self?.poll(service, rows.reader(as: reader)) == true else { return }
             }
         }
-        state.withLock { $0.looking = looking }
+        state.withLock { $0.polling = polling }
         let stop = hints.listen { [weak self] in self?.take($0) }
-        hearing.withLock { $0 = Once(stop) }
+        subscription.withLock { $0 = Once(stop) }
         restartTimer()
     }
 
@@ -127,10 +127,10 @@ final class SupabaseWatch: WatchConnection {
     func next() async throws(StorageError) -> WatchEvent? { try await events.next() }
 
     func close() {
-        hearing.withLock { $0 }?.run()
+        subscription.withLock { $0 }?.run()
         state.withLock { state in
             state.timer?.cancel()
-            state.looking?.cancel()
+            state.polling?.cancel()
             state.doubt?.cancel()
         }
         wake.finish(.success(()))
@@ -153,11 +153,11 @@ final class SupabaseWatch: WatchConnection {
             }
         case .announced(let topic, let transaction):
             state.withLock { state in
-                state.heard += 1
+                state.hintCount += 1
                 if topic.isOfRows {
                     state.rows.markDue(on: topic)
                 } else if let transaction {
-                    state.told = max(state.told ?? 0, transaction)
+                    state.announcedTransaction = max(state.announcedTransaction ?? 0, transaction)
                 } else {
                     state.mustPoll = true
                 }
@@ -198,15 +198,15 @@ final class SupabaseWatch: WatchConnection {
     // MARK: Checking
 
     /// - Returns: Whether to continue.
-    private func look(_ service: PostgRESTService, _ rows: RowReader) async -> Bool {
+    private func poll(_ service: PostgRESTService, _ rows: RowReader) async -> Bool {
         let isComplete = hints.isComplete
         let question = state.withLock {
-            state -> (need: Need, heard: Int, inquiry: WatchedChanges.PollRequest?, rows: [RowTargets.Target])? in
+            state -> (need: Need, hintCount: Int, inquiry: WatchedChanges.PollRequest?, rows: [RowTargets.Target])? in
             guard let (need, asksDocuments) = state.takeNeed() else { return nil }
             let targets = state.rows.takeDue()
-            guard asksDocuments else { return (need, state.heard, nil, targets) }
+            guard asksDocuments else { return (need, state.hintCount, nil, targets) }
             defer { state.wantsCount = false }
-            return (need, state.heard, state.changes.inquiry(recounts: state.wantsCount), targets)
+            return (need, state.hintCount, state.changes.inquiry(recounts: state.wantsCount), targets)
         }
         guard let question else { return true }
         do throws(StorageError) {
@@ -221,7 +221,7 @@ final class SupabaseWatch: WatchConnection {
                 }
             }
             for target in question.rows where try await check(target, rows) { hasChanged = true }
-            if hasChanged, isComplete, question.need == .timed { doubt(question.heard) }
+            if hasChanged, isComplete, question.need == .timed { doubt(question.hintCount) }
             return true
         } catch {
             events.finish(.failure(error))
@@ -266,21 +266,21 @@ final class SupabaseWatch: WatchConnection {
 
     /// Handles a change without a hint, although the service claims to announce everything. If no hint follows, the channels
     /// have stopped working.
-    private func doubt(_ heard: Int) {
+    private func doubt(_ hintCount: Int) {
         state.withLock { state in
-            guard state.doubt == nil, state.heard == heard else { return }
+            guard state.doubt == nil, state.hintCount == hintCount else { return }
             state.doubt = Task { [weak self, clock, pace, hints] in
                 guard (try? await clock.sleep(for: pace.grace)) != nil else { return }
-                guard let self, self.isStillUnheard(since: heard), hints.rejoin() else { return }
+                guard let self, self.hasHadNoHint(since: hintCount), hints.rejoin() else { return }
                 report()
             }
         }
     }
 
-    private func isStillUnheard(since heard: Int) -> Bool {
+    private func hasHadNoHint(since hintCount: Int) -> Bool {
         state.withLock { state in
             state.doubt = nil
-            return state.heard == heard
+            return state.hintCount == hintCount
         }
     }
 

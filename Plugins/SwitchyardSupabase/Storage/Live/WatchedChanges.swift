@@ -15,7 +15,7 @@ struct WatchedChanges {
         var wantsCount: Bool
         var isNew = true
         /// For targets that are always reported in full: the reported documents and their versions.
-        var told: [StoragePath: String] = [:]
+        var reported: [StoragePath: String] = [:]
         /// The results that are no documents, which the database counts all the same.
         var nameless: Set<String> = []
     }
@@ -165,16 +165,16 @@ struct WatchedChanges {
             // All results: because the target is new, has a limit, or its token is too old.
             if target.isNew || !target.isAlwaysWhole {
                 events.append(.reset([id]))
-                target.told = [:]
+                target.reported = [:]
             }
-            for document in documents where target.told[document.path] != versions[document.path] {
+            for document in documents where target.reported[document.path] != versions[document.path] {
                 events.append(.changed(document, targets: [id]))
             }
-            for path in target.told.keys.sorted() where versions[path] == nil {
+            for path in target.reported.keys.sorted() where versions[path] == nil {
                 events.append(.left(path, removedFrom: [id]))
             }
             if case .document(let path) = target.watched.target, versions[path] == nil,
-                target.isNew || target.told[path] != nil
+                target.isNew || target.reported[path] != nil
             {
                 // Without a deletion time, the document is missing as of now, unless a transaction in progress may be writing
                 // it.
@@ -182,7 +182,7 @@ struct WatchedChanges {
                 let version = time ?? (isSettled ? lastReadTime : .never)
                 events.append(.deleted(path, version: version, removedFrom: [id]))
             }
-            if target.isAlwaysWhole { target.told = versions }
+            if target.isAlwaysWhole { target.reported = versions }
         } else {
             events += documents.map { .changed($0, targets: [id]) }
             for path in answer["left"]?.array ?? [] {

@@ -1,15 +1,15 @@
 /// The auth of an ``Infrastructure``: a call that may have ended a session returns after its wipe request has been carried
 /// out.
-struct HeedingAuthClient: RoutedAuthClient {
+struct InfrastructureAuthClient: RoutedAuthClient {
     let route: any Route<any AuthClient>
-    let heed: @Sendable () async -> Void
+    let settle: @Sendable () async -> Void
 
     func deleteAccount() async throws(AuthError) {
         try await Routed(route).deleteAccount()
-        await heed()
+        await settle()
     }
     func signOut(_ scope: SignOutScope, wipesLocalData: Bool) async throws(AuthError) {
         try await Routed(route).signOut(scope, wipesLocalData: wipesLocalData)
-        await heed()
+        await settle()
     }
 }
