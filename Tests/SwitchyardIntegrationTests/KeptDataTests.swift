@@ -67,7 +67,8 @@ import Testing
         await backend.shutDown()
     }
 
-    @Test func `A wish to wipe reaches a provider that is not chosen, and takes nobody else's writes`() async throws {
+    @Test func `A request to wipe reaches a provider that is not chosen, and takes nobody else's writes`() async throws
+    {
         defer { try? FileManager.default.removeItem(at: folder) }
         let backend = try await InfrastructureFactory(module, MockModule(backend: MockBackend())).make(make())
         func signUp(_ name: String) async throws {
@@ -97,7 +98,7 @@ import Testing
         await backend.shutDown()
     }
 
-    @Test func `A wish to wipe is carried out although somebody signs in at once`() async throws {
+    @Test func `A request to wipe is carried out although somebody signs in at once`() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let backend = try await InfrastructureFactory(module).make(make())
         try await backend.auth.signUp(email: "alice@example.com", password: "secret")

@@ -57,7 +57,9 @@ package final class Broadcast<Listener: Sendable>: Sendable {
     package func close(_ finalMessage: @escaping Message) {
         state.withLock { state in
             guard state.finalMessage == nil else { return }
-            deliveries.add([{ [listeners = Array(state.listeners.values)] in for one in listeners { finalMessage(one) } }])
+            deliveries.add([
+                { [listeners = Array(state.listeners.values)] in for one in listeners { finalMessage(one) } }
+            ])
             state.listeners = [:]
             state.finalMessage = finalMessage
         }

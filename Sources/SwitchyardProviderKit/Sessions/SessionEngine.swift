@@ -19,7 +19,7 @@ package actor SessionEngine {
     private let report: @Sendable (InfrastructureEvent.Kind) -> Void
     private let refresh: Refresh
     private nonisolated let states = SessionStates()
-    private nonisolated let wishes = Mutex((state: AuthState.unknown, requests: [WipeRequest]()))
+    private nonisolated let wipeLog = Mutex((state: AuthState.unknown, requests: [WipeRequest]()))
     private var mark: StoredSessionVersion?
     private var lastNotice: String?
     private var tasks: [SessionMachine.RefreshNumber: Task<Void, Never>] = [:]
@@ -62,7 +62,7 @@ package actor SessionEngine {
         }
     }
 
-    package nonisolated var wipeRequests: [WipeRequest] { wishes.withLock { $0.requests } }
+    package nonisolated var wipeRequests: [WipeRequest] { wipeLog.withLock { $0.requests } }
 
     package nonisolated var listenerCount: Int { states.listenerCount }
 
@@ -279,10 +279,10 @@ package actor SessionEngine {
                 run(.changed(change, outcome.result), call: &call)
             case .resume(let waiter, let outcome): waiters.removeValue(forKey: waiter)?.resume(returning: outcome)
             case .publish(let state):
-                wishes.withLock { wishes in
-                    wishes.state.recordWipeRequest(to: state, in: &wishes.requests)
+                wipeLog.withLock { wipeLog in
+                    wipeLog.state.recordWipeRequest(to: state, in: &wipeLog.requests)
                     // An unknown state never triggers a wipe.
-                    if state != .unknown, state != .locked { wishes.state = state }
+                    if state != .unknown, state != .locked { wipeLog.state = state }
                 }
                 states.publish(state)
             case .refreshed(let failure): report(.tokenRefreshed(failure: failure.map { .init($0) }))

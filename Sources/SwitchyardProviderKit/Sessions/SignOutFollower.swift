@@ -8,7 +8,7 @@ import SwitchyardBytes
 package actor SignOutFollower {
     private let auth: any AuthClient
     private let changed: @Sendable ([AuthUser.ID?], AuthState) -> Void
-    private var wishes: WipeWishes
+    private var wipeRequests: WipeRequestCursor
     /// The catch-up in progress; the next one waits for it, so that none acts on an older state after a newer one.
     private var turn: Task<Void, Never>?
     private let following = TaskBox()
@@ -21,7 +21,7 @@ package actor SignOutFollower {
     ) {
         self.auth = auth
         self.changed = changed
-        wishes = WipeWishes(auth, state: known)
+        wipeRequests = WipeRequestCursor(auth, state: known)
         let states = auth.authStateStream()
         following.replace(
             with: Task { [weak self] in
@@ -40,7 +40,7 @@ package actor SignOutFollower {
     }
 
     package func catchUp() async {
-        if turn == nil, wishes.isUpToDate(await auth.state) { return }
+        if turn == nil, wipeRequests.isUpToDate(await auth.state) { return }
         let previous = turn
         let task = Task {
             await previous?.value
@@ -51,5 +51,5 @@ package actor SignOutFollower {
         if turn == task { turn = nil }
     }
 
-    private func take(_ state: AuthState) { changed(wishes.take(state), state) }
+    private func take(_ state: AuthState) { changed(wipeRequests.take(state), state) }
 }

@@ -6,7 +6,7 @@ extension SyncEngine {
 
     func schedule(_ timer: SyncTimer, _ delay: SyncDelay) {
         if timer.mayFireLate, timers[timer] != nil {
-            timers[timer]?.wish = .sleepAgain
+            timers[timer]?.afterSleep = .sleepAgain
             return
         }
         cancel(timer)
@@ -25,7 +25,7 @@ extension SyncEngine {
 
     func cancel(_ timer: SyncTimer) {
         if timer.mayFireLate {
-            timers[timer]?.wish = .nothing
+            timers[timer]?.afterSleep = .nothing
         } else {
             timers.removeValue(forKey: timer)?.task.cancel()
         }
@@ -36,12 +36,12 @@ extension SyncEngine {
     /// - Returns: Whether it sleeps again.
     private func wokeUp(_ timer: SyncTimer, _ generation: Int) -> Bool {
         guard let woken = timers[timer], woken.generation == generation else { return false }
-        if woken.wish == .sleepAgain {
-            timers[timer]?.wish = .fire
+        if woken.afterSleep == .sleepAgain {
+            timers[timer]?.afterSleep = .fire
             return true
         }
         timers[timer] = nil
-        if woken.wish == .fire { feed(.timer(timer)) }
+        if woken.afterSleep == .fire { feed(.timer(timer)) }
         return false
     }
 
@@ -277,11 +277,11 @@ struct OutgoingRequest: Sendable {
 /// A timer whose task is asleep.
 struct SetTimer {
     /// What the task has to do when it wakes.
-    enum Wish { case fire, sleepAgain, nothing }
+    enum AfterSleep { case fire, sleepAgain, nothing }
 
     let generation: Int
     let task: Task<Void, Never>
-    var wish = Wish.fire
+    var afterSleep = AfterSleep.fire
 }
 
 extension SyncTimer {

@@ -132,12 +132,12 @@ public final class SyncedStorageClient: StorageClient, SignInFollowing, UnsentWr
         _ query: LiveQuery, _ options: ListenOptions, _ body: @escaping SyncEngine.Listen
     ) -> @Sendable () -> Void {
         let id = newID()
-        var wishes = ViewOptions(
+        var viewOptions = ViewOptions(
             includesMetadataChanges: options.includesMetadataChanges, readsCacheOnly: options.source == .cache)
-        wishes.announcesConfirmation = true
-        wishes.reportsServerErrors = options.includesMetadataChanges
-        return visit { [wishes] engine in
-            await engine.listen(id, query, wishes, body)
+        viewOptions.announcesConfirmation = true
+        viewOptions.reportsServerErrors = options.includesMetadataChanges
+        return visit { [viewOptions] engine in
+            await engine.listen(id, query, viewOptions, body)
         } leave: { engine in
             await engine.unlisten(id)
         }

@@ -11,7 +11,7 @@ actor UserFollower {
     private var known: AuthState
     /// The current owner of the engine's queue.
     private var told: AuthUser.ID?
-    private var wishes: WipeWishes
+    private var wipeRequests: WipeRequestCursor
     /// Users whose data could not be deleted yet; `nil` means the last signed-in user.
     private var pendingWipes: [AuthUser.ID?] = []
     /// The change in progress; the next one waits for it.
@@ -25,7 +25,7 @@ actor UserFollower {
         self.context = context
         self.known = known
         told = known.user?.id
-        wishes = WipeWishes(auth, state: known)
+        wipeRequests = WipeRequestCursor(auth, state: known)
     }
 
     deinit { following?.cancel() }
@@ -57,7 +57,7 @@ actor UserFollower {
     @discardableResult
     func catchUp() async -> AuthState {
         let state = await auth.state
-        if turn == nil, state == known, pendingWipes.isEmpty, wishes.isUpToDate(state) { return state }
+        if turn == nil, state == known, pendingWipes.isEmpty, wipeRequests.isUpToDate(state) { return state }
         let previous = turn
         // Shared by all callers, so it belongs to no request.
         let task = Task.detached { [auth] in
@@ -71,7 +71,7 @@ actor UserFollower {
     }
 
     private func take(_ state: AuthState) async {
-        let news = wishes.take(state)
+        let news = wipeRequests.take(state)
         // Before any data that will be wiped becomes visible.
         if !news.isEmpty { await tell(nil) }
         pendingWipes += news

@@ -53,7 +53,7 @@ struct BackoffTests {
         #expect(backoff.next(now: start + .seconds(61), using: &generator) == .seconds(2.25))
     }
 
-    @Test func `A server's wish is a minimum from now, also for the immediate retry`() {
+    @Test func `A server's request is a minimum from now, also for the immediate retry`() {
         var generator = SeededGenerator(seed: 1)
         var backoff = Backoff(steady, now: start)
         #expect(backoff.next(now: start, atLeast: .seconds(5), using: &generator) == .seconds(5))

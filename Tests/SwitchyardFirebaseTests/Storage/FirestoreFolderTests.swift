@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test func `A wish to wipe that finds no client takes that user's documents from their folder`() async throws {
+    @Test func `A request to wipe that finds no client takes that user's documents from their folder`() async throws {
         defer { try? FileManager.default.removeItem(at: state) }
         let first = try await storage("one")
         let receipt = try await first.setDocument("a/b", ["n": 1])

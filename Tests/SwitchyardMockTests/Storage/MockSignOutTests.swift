@@ -26,7 +26,7 @@ import Testing
         (try? await device.storage.document(path, from: .cache)) != nil
     }
 
-    @Test func `With that wish nothing is left, and nothing is sent any more`() async throws {
+    @Test func `With that request nothing is left, and nothing is sent any more`() async throws {
         try await device.storage.setDocument("a/1", ["n": 1])
         network.isOnline = false
         let receipt = try await device.storage.setDocument("a/1", ["n": 2])
@@ -41,7 +41,7 @@ import Testing
         await device.shutDown()
     }
 
-    @Test func `A wish is not taken for an earlier one, nor carried out twice`() async throws {
+    @Test func `A request is not taken for an earlier one, nor carried out twice`() async throws {
         for round in 1...3 {
             network.isOnline = false
             try await device.storage.setDocument("a/1", ["n": .of(round)])
@@ -83,7 +83,7 @@ import Testing
         await device.shutDown()
     }
 
-    @Test func `Deleting the account wipes too, signing out without that wish does not`() async throws {
+    @Test func `Deleting the account wipes too, signing out without that request does not`() async throws {
         try await device.storage.setDocument("a/1", ["n": 1])
         try await device.auth.signOut()
         #expect(await isCached("a/1"))
@@ -94,7 +94,7 @@ import Testing
         await device.shutDown()
     }
 
-    @Test func `The notes of uploads that were interrupted go too, and only theirs who wish it`() async throws {
+    @Test func `The notes of uploads that were interrupted go too, and only theirs who want it`() async throws {
         let source = ScratchSpace.url.appendingPathComponent("upload-\(UInt64.random(in: 0 ... .max))")
         try Data(count: 600_000).write(to: source)
         let files = device.files
@@ -164,7 +164,7 @@ import Testing
         try await eventually("nobody does") { auth.listenerCount == 0 }
     }
 
-    @Test func `Somebody who signs in at once does not make the wish forgotten`() async throws {
+    @Test func `Somebody who signs in at once does not make the request forgotten`() async throws {
         for round in 1...20 {
             try await device.storage.setDocument("a/1", ["n": .of(round)])
             #expect(await isCached("a/1"))

@@ -113,8 +113,7 @@ import Testing
         #expect(storage.unwrapped(as: MockStorageClient.self) != nil)
     }
 
-    @Test func `A preview's auth client passes on the wishes of its people, as any client around another`() async throws
-    {
+    @Test func `A preview's auth client passes on its users' requests, as any client around another`() async throws {
         let auth = PreviewAuthClient()
         try await auth.signOut(.local, wipesLocalData: true)
         #expect(auth.wipeRequests?.map(\.userID) == [MockSample.userID])

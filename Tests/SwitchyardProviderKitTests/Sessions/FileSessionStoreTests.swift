@@ -96,7 +96,7 @@ import Testing
         #expect(store.read() == .found(.session(alice)))
     }
 
-    @Test func `A wish to wipe takes what was set aside along, and that of no other session`() throws {
+    @Test func `A request to wipe takes what was set aside along, and that of no other session`() throws {
         try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
         let store = FileSessionStore(folder: folder.url)
         for round in 1...2 {
@@ -108,14 +108,14 @@ import Testing
         try Data("another".utf8).write(to: others)
         _ = store.apply(begin(alice))
         _ = store.apply(SessionChange(.signOut(SignOut(.byUser)), in: "a"))
-        #expect(folder.names.contains("session.damaged-2"), "without that wish everything stays")
+        #expect(folder.names.contains("session.damaged-2"), "without that request everything stays")
         _ = store.apply(begin(alice))
         _ = store.apply(SessionChange(.signOut(SignOut(.byUser, wipesLocalData: true)), in: "a"))
         #expect(folder.names.filter { $0.contains("damaged") } == ["session-2.damaged-1"])
         #expect(store.read() == .found(.signedOut(SignOut(.byUser, wipesLocalData: true))))
     }
 
-    @Test func `A session of a later version goes with a wish to wipe, and is not set aside`() throws {
+    @Test func `A session of a later version goes with a request to wipe, and is not set aside`() throws {
         try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
         try Data("switchyard-session 2 0\nwhatever".utf8).write(to: folder.file)
         let store = FileSessionStore(folder: folder.url)

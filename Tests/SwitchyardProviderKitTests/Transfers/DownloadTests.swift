@@ -29,7 +29,7 @@ import Testing
         #expect(bench.server.calls == ["open 0-", "open 250-", "open 250-", "open 250-", "open 550-"])
     }
 
-    @Test func `A wish to wait longer than there is patience ends a download at once`() {
+    @Test func `A request to wait longer than there is patience ends a download at once`() {
         let now = ContinuousClock.now
         var machine = DownloadMachine(
             TransferPolicy(firstPart: 1, largestPart: 1, wholeLimit: 0), range: nil, now: now)
@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(1)))
-    func `A wish to wait longer than there is patience ends a call at once`() async throws {
+    func `A request to wait longer than there is patience ends a call at once`() async throws {
         let caller = RetryingCaller(clock: ContinuousClock())
         let error = await #expect(throws: FileStorageError.self) {
             try await caller("call") { () async throws(FileStorageError) -> Int in throw Self.slow }

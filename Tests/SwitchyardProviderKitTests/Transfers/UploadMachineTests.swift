@@ -228,14 +228,14 @@ import Testing
         #expect(bench.tell(.failed(Self.lost)) == "wait 0")
     }
 
-    @Test func `A server's wish to wait is heard`() {
+    @Test func `A server's request to wait is obeyed`() {
         var bench = Bench()
         bench.beginSending()
         #expect(
             bench.tell(.failed(FileStorageError(.rateLimited, "Slow.", retryAfter: .seconds(30)))) == "wait 30")
     }
 
-    @Test func `A wish to wait longer than there is patience ends it at once`() {
+    @Test func `A request to wait longer than there is patience ends it at once`() {
         var bench = Bench()
         bench.beginSending()
         let error = FileStorageError(.rateLimited, "Slow.", retryAfter: .seconds(86_400))

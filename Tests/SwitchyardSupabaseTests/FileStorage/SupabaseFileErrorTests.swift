@@ -86,7 +86,7 @@ import Testing
         #expect(error.code == code && error.isRetryable == isRetryable)
     }
 
-    @Test func `No text of the server is in an error's description, and its wish to wait is`() {
+    @Test func `No text of the server is in an error's description, and its request to wait is`() {
         let error = error(
             #"{"statusCode":"429","error":"SlowDown","message":"user alice@example.com is too fast"}"#, status: 429,
             headers: ["Retry-After": "7"])

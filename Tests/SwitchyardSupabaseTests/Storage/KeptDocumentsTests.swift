@@ -21,7 +21,7 @@ import Testing
         return storage
     }
 
-    @Test func `A wish to wipe that finds no client takes that user's documents from their folder`() async throws {
+    @Test func `A request to wipe that finds no client takes that user's documents from their folder`() async throws {
         defer { try? FileManager.default.removeItem(at: state) }
         for user in ["alice", "bob"] {
             let storage = try await storage(of: user)

@@ -16,32 +16,32 @@ import Testing
         private let name = Mutex<InfrastructureProvider>("silent")
         let capabilities = AuthCapabilities()
         private let present: Mutex<AuthState>
-        /// `nil` for a client that remembers no wishes.
-        private let wishes: Mutex<[WipeRequest]?>
+        /// `nil` for a client that remembers no requests.
+        private let requests: Mutex<[WipeRequest]?>
 
-        init(_ state: AuthState, remembersWishes: Bool = false) {
+        init(_ state: AuthState, remembersWipeRequests: Bool = false) {
             present = Mutex(state)
-            wishes = Mutex(remembersWishes ? [] : nil)
+            requests = Mutex(remembersWipeRequests ? [] : nil)
         }
 
         /// - Parameter leaver: Who wanted to be forgotten before that, while nobody looked.
         func become(_ state: AuthState, after leaver: String? = nil) {
             if let leaver {
-                wishes.withLock { wishes in
-                    let number = wishes?.count ?? 0
-                    wishes?.append(WipeRequest(id: "\(number)", userID: leaver))
+                requests.withLock { requests in
+                    let number = requests?.count ?? 0
+                    requests?.append(WipeRequest(id: "\(number)", userID: leaver))
                 }
             }
             present.withLock { $0 = state }
         }
 
-        /// Somebody else stands behind the client, with a wish that they had long since.
+        /// Somebody else stands behind the client, with a request that they had long since.
         func exchange(for state: AuthState) {
             name.withLock { $0 = "other" }
             become(state, after: "somebody of theirs")
         }
 
-        var wipeRequests: [WipeRequest]? { wishes.withLock { $0 } }
+        var wipeRequests: [WipeRequest]? { requests.withLock { $0 } }
 
         var state: AuthState { get async { present.withLock { $0 } } }
         func authStateStream() -> SnapshotStream<AuthState, Never> { SnapshotStream { _ in {} } }
@@ -77,7 +77,7 @@ import Testing
         auth.become(Self.left)
         let second = try await storage(auth, folder.url)
         await #expect(throws: StorageError.self) { try await second.document("rooms/a", from: .cache) }
-        // What is kept from then on is nobody's, and no part of that wish.
+        // What is kept from then on is nobody's, and no part of that request.
         try await second.setDocument("rooms/b", ["n": 2]).acknowledged()
         await second.shutDown()
         let third = try await storage(auth, folder.url)
@@ -170,11 +170,11 @@ import Testing
     }
 
     @Test(arguments: ["bob", "alice"])
-    func `A wish to wipe is carried out although somebody has signed in before anybody looked`(
+    func `A request to wipe is carried out although somebody has signed in before anybody looked`(
         _ next: String
     ) async throws {
         let folder = try TemporaryFolder(in: ScratchSpace.url)
-        let auth = SilentAuthClient(Self.signedIn("bob"), remembersWishes: true)
+        let auth = SilentAuthClient(Self.signedIn("bob"), remembersWipeRequests: true)
         let storage = try await storage(auth, folder.url)
         try await storage.disableNetwork()
         let bobs = try await storage.setDocument("rooms/b", ["n": 1])
@@ -184,7 +184,7 @@ import Testing
         await #expect(throws: StorageError.self) { try await storage.document("rooms/a", from: .cache) }
         let error = await #expect(throws: StorageError.self) { try await lost.acknowledged() }
         #expect(error?.code == .cancelled)
-        // Once: what is written from then on is no part of that wish.
+        // Once: what is written from then on is no part of that request.
         let later = try await storage.setDocument("rooms/c", ["n": 3])
         #expect(try await storage.pendingWrites().newest.last?.id == later.batchID)
         auth.become(Self.signedIn("bob"))
@@ -195,9 +195,11 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `Another auth client brings no wishes along from before it was chosen`(_ remembersWishes: Bool) async throws {
+    func `Another auth client brings no requests along from before it was chosen`(_ remembersWipeRequests: Bool)
+        async throws
+    {
         let folder = try TemporaryFolder(in: ScratchSpace.url)
-        let auth = SilentAuthClient(Self.signedIn("alice"), remembersWishes: remembersWishes)
+        let auth = SilentAuthClient(Self.signedIn("alice"), remembersWipeRequests: remembersWipeRequests)
         let storage = try await storage(auth, folder.url)
         try await storage.disableNetwork()
         let alices = try await storage.setDocument("rooms/a", ["n": 1])
@@ -215,7 +217,7 @@ import Testing
         await first.shutDown()
 
         let other = try SQLiteStore(folder: folder.url)
-        let auth = SilentAuthClient(Self.signedIn("alice"), remembersWishes: true)
+        let auth = SilentAuthClient(Self.signedIn("alice"), remembersWipeRequests: true)
         let log = EventLog()
         let client = device(server, .folder(folder.url), user: "alice")
         let follower = UserFollower(

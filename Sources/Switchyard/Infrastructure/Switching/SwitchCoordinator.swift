@@ -12,7 +12,7 @@ actor SwitchCoordinator {
     private var present: Plan?
     private var isShutDown = false
     private var lastChange: Task<Void, Never>?
-    private var wishes: WipeWishes?
+    private var wipeRequests: WipeRequestCursor?
     /// Users whose data could not be deleted yet. Retried with the next wipe request, and before the selection changes.
     private var unfinished: [InfrastructureProvider: [AuthUser.ID?]] = [:]
     /// The caller factories made so far.
@@ -49,7 +49,7 @@ actor SwitchCoordinator {
         try await add(Set(InfrastructureService.allCases))
         let auth = slots.auth.client()
         let state = await auth.state
-        wishes = WipeWishes(auth, state: state)
+        wipeRequests = WipeRequestCursor(auth, state: state)
         if state.wipesLocalData { await forget([nil]) }
         let states = auth.authStateStream()
         following = Task { [weak self] in
@@ -67,15 +67,15 @@ actor SwitchCoordinator {
         let before = lastChange
         let task = Task {
             await before?.value
-            await self.takeWishes()
+            await self.takeWipeRequests()
         }
         lastChange = task
         await task.value
     }
 
-    private func takeWishes() async {
+    private func takeWipeRequests() async {
         let state = await slots.auth.client().state
-        await forget(wishes?.take(state) ?? [])
+        await forget(wipeRequests?.take(state) ?? [])
     }
 
     private func forget(_ pendingWipes: [AuthUser.ID?]) async {
@@ -128,7 +128,7 @@ actor SwitchCoordinator {
         _ edit: @Sendable (inout InfrastructureConfiguration) -> Void, adding added: Set<InfrastructureService>
     ) async throws(InfrastructureError) -> SwitchReport {
         guard !isShutDown else { throw InfrastructureError(.shutDown, "The infrastructure was shut down.") }
-        await takeWishes()
+        await takeWipeRequests()
         let watch = Stopwatch(surroundings.clock)
         let old = configuration
         var new = configuration
@@ -142,7 +142,7 @@ actor SwitchCoordinator {
         try await prepare(plan)
         // A client that learns of a sign-out only with its next call would miss it, because the next call goes to another
         // client.
-        await takeWishes()
+        await takeWipeRequests()
         for storage in slots.storage.open.values {
             await storage.unwrapped(as: (any SignInFollowing).self)?.catchUp()
         }

@@ -101,7 +101,7 @@ extension AuthConformance {
     ].within("passwords")
 
     static let stateChecks: [AuthCheck] = [
-        AuthCheck("signing out ends the session, by the user's wish") { context in
+        AuthCheck("signing out ends the session, at the user's request") { context in
             try await context.signUp()
             try await context.client.signOut()
             try expectEqual(await context.client.state, .signedOut(SignOut(.byUser)), "the state")

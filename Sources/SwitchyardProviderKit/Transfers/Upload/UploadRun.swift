@@ -66,21 +66,21 @@ final class UploadRun: FileTransferControls {
         return try (status.outcome ?? .failure(.givenUp)).get()
     }
 
-    func pause() async { wish(.pause) }
-    func resume() async { wish(.resume) }
+    func pause() async { request(.pause) }
+    func resume() async { request(.resume) }
 
     func cancel() async {
-        wish(.cancel)
+        request(.cancel)
         await ended()
     }
 
     /// Ends it for this client; the record stays.
     func close() async {
-        wish(.close)
+        request(.close)
         await ended()
     }
 
-    private func wish(_ event: Event) { post.yield(QueuedEvent(operation: nil, event: event)) }
+    private func request(_ event: Event) { post.yield(QueuedEvent(operation: nil, event: event)) }
 
     /// In its own task, so that even a cancelled caller waits.
     private func ended() async { _ = await Task { await status.wait() }.value }

@@ -1,5 +1,5 @@
 /// Finds the requests to wipe local data that have not been carried out yet: each once, in order.
-package struct WipeWishes: Sendable {
+package struct WipeRequestCursor: Sendable {
     private let auth: any AuthClient
     private var provider: InfrastructureProvider
     private var known: Set<WipeRequest.ID> = []

@@ -47,24 +47,24 @@ private struct NamedAuth: RoutedAuthClient {
 private final class LateStorage: StorageClientWrapper, SignInFollowing {
     let base: any StorageClient
     private let auth: any AuthClient
-    private let wishes: Mutex<WipeWishes>
+    private let wipeRequests: Mutex<WipeRequestCursor>
     private let forgotten: Forgotten
 
     init(_ base: any StorageClient, _ auth: any AuthClient, _ state: AuthState, _ forgotten: Forgotten) {
         self.base = base
         self.auth = auth
         self.forgotten = forgotten
-        wishes = Mutex(WipeWishes(auth, state: state))
+        wipeRequests = Mutex(WipeRequestCursor(auth, state: state))
     }
 
     func catchUp() async {
         let state = await auth.state
-        forgotten.add(wishes.withLock { $0.take(state) })
+        forgotten.add(wipeRequests.withLock { $0.take(state) })
     }
 }
 
-/// Sign-outs with the wish that local data be deleted, of which somebody hears only when another auth client is chosen.
-@Suite struct WishTests {
+/// Sign-outs that ask for local data to be deleted, seen only when another auth client is chosen.
+@Suite struct WipeRequestTests {
     private let east = SideModule<East>()
     private let west = SideModule<West>()
     private let north = SideModule<North>()
