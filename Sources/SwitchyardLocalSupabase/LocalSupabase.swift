@@ -21,7 +21,7 @@ public final class LocalSupabase: Sendable {
     /// The PostgreSQL that was started for it; `nil` if an existing one is used.
     package let postgres: LocalPostgres?
     package let database: SupabaseDatabase
-    let ground: LocalSupabaseContext
+    let context: LocalSupabaseContext
     let realtime: LocalRealtime
     private let services: [any LocalSupabaseService]
     private let place: LocalSupabaseFolder
@@ -43,9 +43,9 @@ public final class LocalSupabase: Sendable {
             secret: try place.secret(), keysSince: try place.keysSince(now().seconds), firebase: options.firebase
         ) { now().seconds }
         (postgres, database) = try await LocalSupabase.openDatabase(options, in: place)
-        ground = LocalSupabaseContext(options, database, access, files: place.files)
-        realtime = LocalRealtime(ground)
-        services = LocalSupabase.services(on: ground, realtime)
+        context = LocalSupabaseContext(options, database, access, files: place.files)
+        realtime = LocalRealtime(context)
+        services = LocalSupabase.services(on: context, realtime)
         do {
             try await LocalSupabase.prepare(database, for: services, options)
             server = try LocalSupabase.listen(options, services, former: place.port)
@@ -68,7 +68,7 @@ public final class LocalSupabase: Sendable {
             default: throw LocalSupabaseError("The local Supabase cannot start: \(error).")
             }
         }
-        ground.url = server.url
+        context.url = server.url
         port = server.port
         faults = server.faults
     }
@@ -82,10 +82,10 @@ public final class LocalSupabase: Sendable {
 
     /// Its services. Each has its own tables in the database.
     private static func services(
-        on ground: LocalSupabaseContext, _ realtime: LocalRealtime
+        on context: LocalSupabaseContext, _ realtime: LocalRealtime
     ) -> [any LocalSupabaseService] {
         [
-            LocalSupabaseAuth(ground), LocalREST(ground), LocalSupabaseFileStorage(ground), LocalFunctions(ground),
+            LocalSupabaseAuth(context), LocalREST(context), LocalSupabaseFileStorage(context), LocalFunctions(context),
             realtime,
         ]
     }
@@ -118,21 +118,21 @@ public final class LocalSupabase: Sendable {
     public var url: URL { URL(string: server.url)! }
 
     /// The key for apps, used while nobody is signed in.
-    public var anonKey: String { ground.access.key(role: "anon") }
+    public var anonKey: String { context.access.key(role: "anon") }
 
     /// The service-role key. Bypasses row-level security; servers only.
-    public var serviceKey: String { ground.access.key(role: "service_role") }
+    public var serviceKey: String { context.access.key(role: "service_role") }
 
     /// An access token for `userID`, who needs no account. For tests of access rules.
     public func accessToken(for userID: String, validFor seconds: Int = 3600) -> String {
-        ground.access.userToken(userID, validFor: Int64(seconds))
+        context.access.userToken(userID, validFor: Int64(seconds))
     }
 
     /// The environment variables for scripts and clients of the vendor.
     public var environment: [String: String] {
         var variables = [
             "SUPABASE_URL": server.url, "SUPABASE_ANON_KEY": anonKey, "SUPABASE_SERVICE_ROLE_KEY": serviceKey,
-            "SUPABASE_JWT_SECRET": String(decoding: ground.access.secret, as: UTF8.self),
+            "SUPABASE_JWT_SECRET": String(decoding: context.access.secret, as: UTF8.self),
         ]
         if let postgres {
             variables["SUPABASE_DB_URL"] = "postgresql://\(LocalPostgres.user)@127.0.0.1:\(postgres.port)/postgres"
@@ -148,13 +148,13 @@ public final class LocalSupabase: Sendable {
                 "Local Supabase at \(server.url)",
                 "It is reachable from this machine only (\(server.addresses.map { "\($0)" }.joined(separator: ", "))).",
                 files,
-            ] + (ground.options.firebase.map { ["Accepts ID tokens of the Firebase project “\($0.name)”."] } ?? [])
+            ] + (context.options.firebase.map { ["Accepts ID tokens of the Firebase project “\($0.name)”."] } ?? [])
             + variables).joined(separator: "\n")
     }
 
     private var files: String {
-        if ground.options.allowsEverything { return "Access to files is open: everybody may do everything." }
-        let buckets = ground.options.buckets.map { "“\($0)”" }.joined(separator: ", ")
+        if context.options.allowsEverything { return "Access to files is open: everybody may do everything." }
+        let buckets = context.options.buckets.map { "“\($0)”" }.joined(separator: ", ")
         return buckets.isEmpty
             ? "Files: a bucket without policies is inaccessible."
             : "Files in \(buckets) belong to whoever uploads them; other buckets need policies of the project's own."

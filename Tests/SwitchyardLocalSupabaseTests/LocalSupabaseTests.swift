@@ -32,7 +32,7 @@ struct LocalSupabaseTests {
                 PostgresStatement("create policy own on notes using (owner = (select auth.uid()))"),
             ])
             let ann = "00000000-0000-4000-8000-000000000001"
-            let token = try supabase.ground.access.token(supabase.accessToken(for: ann))
+            let token = try supabase.context.access.token(supabase.accessToken(for: ann))
             let results = try await database.run(
                 [
                     PostgresStatement("insert into notes (body) values ($1)", ["hers"]),
@@ -41,12 +41,12 @@ struct LocalSupabaseTests {
             #expect(results[1].text == "authenticated authenticated \(ann)")
             let count = PostgresStatement("select count(*) from notes")
             #expect(try await database.run([count], as: token)[0].text == "1")
-            let other = try supabase.ground.access.token(
+            let other = try supabase.context.access.token(
                 supabase.accessToken(for: "00000000-0000-4000-8000-000000000002"))
             #expect(try await database.run([count], as: other)[0].text == "0")
-            let nobody = try supabase.ground.access.token(supabase.anonKey)
+            let nobody = try supabase.context.access.token(supabase.anonKey)
             #expect(try await database.run([count], as: nobody)[0].text == "0")
-            let service = try supabase.ground.access.token(supabase.serviceKey)
+            let service = try supabase.context.access.token(supabase.serviceKey)
             #expect(try await database.run([count], as: service)[0].text == "1")
 
             let failure = await #expect(throws: PostgresFailure.self) {
@@ -70,7 +70,7 @@ struct LocalSupabaseTests {
         }
         try await withSupabase(options) { supabase in
             #expect(try await supabase.database.run([PostgresStatement("select count(*) from kept")])[0].text == "0")
-            let known = try supabase.ground.access.token(token)
+            let known = try supabase.context.access.token(token)
             #expect(known.claims["sub"] == "ann")
         }
     }

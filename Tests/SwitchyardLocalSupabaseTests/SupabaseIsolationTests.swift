@@ -144,7 +144,7 @@ struct SupabaseIsolationTests {
 
     @Test func `Tokens that were made up, altered or outlived open nothing`() async throws {
         try await withScene { scene in
-            let (bed, secret) = (scene.bed, scene.bed.supabase.ground.access.secret)
+            let (bed, secret) = (scene.bed, scene.bed.supabase.context.access.secret)
             let claims: JSONObject = [
                 "sub": .string(scene.annID), "role": "authenticated", "aud": "authenticated", "exp": 4_000_000_000,
             ]
@@ -224,7 +224,7 @@ struct SupabaseIsolationTests {
             #expect(try await bed.auth(.put, "/user", ["app_metadata": ["admin": true]], as: ben).code == "not_admin")
             _ = try await bed.auth(.put, "/user", ["data": ["role": "service_role"]], as: ben)
             let after = try await bed.refresh(scene.ben.refreshToken)
-            #expect(try bed.supabase.ground.access.token(after.token).role == "authenticated")
+            #expect(try bed.supabase.context.access.token(after.token).role == "authenticated")
         }
     }
 

@@ -170,11 +170,11 @@ public struct InfrastructureFactory: Sendable {
     private func alone<Client>(
         _ slot: KeyPath<ClientTable, ServiceClients<Client>>, of provider: InfrastructureProvider,
         _ surroundings: InfrastructureOptions,
-        on grounds: Set<InfrastructureService> = [.auth, .storage]
+        on foundations: Set<InfrastructureService> = [.auth, .storage]
     ) async throws(InfrastructureError) -> Client {
         let assembly = assembly(of: provider, surroundings)
         let slot = assembly.slots[keyPath: slot]
-        try await assembly.add(grounds.union([slot.service]))
+        try await assembly.add(foundations.union([slot.service]))
         return slot.client(keeping: assembly)
     }
 

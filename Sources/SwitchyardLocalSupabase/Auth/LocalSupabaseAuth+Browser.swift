@@ -43,7 +43,7 @@ extension LocalSupabaseAuth {
         var items = [("state", seal.close(.object(state), as: .browserSession))]
         // Tests need no intermediate page.
         for name in ["sub", "email", "name", "error"] { request.query(name).map { items.append((name, $0)) } }
-        var answer = Self.redirect(to: ground.url + "/_supabase/identity", query: items)
+        var answer = Self.redirect(to: context.url + "/_supabase/identity", query: items)
         answer.status = 302
         return answer
     }

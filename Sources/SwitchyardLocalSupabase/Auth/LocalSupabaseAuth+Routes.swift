@@ -77,7 +77,7 @@ extension LocalSupabaseAuth {
         router.on(.get, "/_supabase/sent") { request in
             // Codes are like passwords, so only the project's owner may see them.
             let key = SupabaseAccess.key(of: request) ?? SupabaseAccess.bearer(of: request)
-            guard let key, (try? ground.access.token(key))?.role == "service_role" else {
+            guard let key, (try? context.access.token(key))?.role == "service_role" else {
                 return AuthRefusal.notAdmin.response(for: nil)
             }
             return Self.ok(["sent": .array(outbox.messages(to: request.query("to")).map { .object($0) })])

@@ -17,7 +17,7 @@ extension LocalSupabaseAuth {
     func caller(_ call: SupabaseAuthCall) async throws(AuthRefusal) -> Caller {
         guard let text = SupabaseAccess.bearer(of: call.request) else { throw .noBearer }
         let token: SupabaseToken
-        do throws(SupabaseToken.Refusal) { token = try ground.access.token(text) } catch {
+        do throws(SupabaseToken.Refusal) { token = try context.access.token(text) } catch {
             throw AuthRefusal(
                 403, "bad_jwt", "invalid JWT: unable to parse or verify signature, \(Self.words(for: error, text))")
         }
@@ -58,7 +58,7 @@ extension LocalSupabaseAuth {
     /// Requires the project's service key.
     func requireAdmin(_ request: ServerRequest) throws(AuthRefusal) {
         guard let text = SupabaseAccess.bearer(of: request) else { throw .noBearer }
-        guard let token = try? ground.access.token(text) else {
+        guard let token = try? context.access.token(text) else {
             throw AuthRefusal(403, "bad_jwt", "invalid JWT: unable to parse or verify signature")
         }
         guard token.role == "service_role" else { throw .notAdmin }
@@ -111,6 +111,6 @@ extension LocalSupabaseAuth {
             "aal": session["aal"] ?? "aal1", "amr": session["amr"] ?? [], "session_id": session["id"] ?? .null,
             "is_anonymous": .bool(person.isAnonymous),
         ]
-        return SupabaseToken(claims: claims).text(secret: ground.access.secret)
+        return SupabaseToken(claims: claims).text(secret: context.access.secret)
     }
 }

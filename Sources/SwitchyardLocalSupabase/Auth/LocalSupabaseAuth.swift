@@ -7,23 +7,23 @@ import SwitchyardWire
 ///
 /// Each call is one transaction, no two run at once, and changes are committed before the call is answered.
 struct LocalSupabaseAuth: LocalSupabaseService {
-    let ground: LocalSupabaseContext
+    let context: LocalSupabaseContext
     let outbox = AuthOutbox()
     /// Seals and opens values that pass through a browser.
     let seal: ServerSigningKey
 
     typealias Handler = @Sendable (SupabaseAuthCall) async throws(AuthRefusal) -> ServerResponse
 
-    init(_ ground: LocalSupabaseContext) {
-        self.ground = ground
-        seal = ServerSigningKey(key: ground.access.secret)
+    init(_ context: LocalSupabaseContext) {
+        self.context = context
+        seal = ServerSigningKey(key: context.access.secret)
     }
 
-    var options: LocalSupabaseOptions.Auth { ground.options.auth }
+    var options: LocalSupabaseOptions.Auth { context.options.auth }
     package var schema: String { String(decoding: PackageResources.auth_sql, as: UTF8.self) }
 
     /// This service's URL, which is the issuer of its tokens.
-    var address: String { ground.url + "/auth/v1" }
+    var address: String { context.url + "/auth/v1" }
 
     // MARK: Calls
 
@@ -32,7 +32,7 @@ struct LocalSupabaseAuth: LocalSupabaseService {
     /// - Parameter isOpen: Whether the call is reached through a link, without the project's key.
     func answer(_ request: ServerRequest, isOpen: Bool = false, _ handler: Handler) async -> ServerResponse {
         if !isOpen {
-            do throws(SupabaseAccess.MissingKey) { try ground.access.checkKey(of: request) } catch {
+            do throws(SupabaseAccess.MissingKey) { try context.access.checkKey(of: request) } catch {
                 return error.response
             }
         }
@@ -55,7 +55,7 @@ struct LocalSupabaseAuth: LocalSupabaseService {
     ) async throws(AuthRefusal) -> ServerResponse {
         let transaction: AuthTransaction
         do throws(PostgresFailure) {
-            transaction = try await AuthTransaction.begin(on: ground.database.own, at: ground.now)
+            transaction = try await AuthTransaction.begin(on: context.database.own, at: context.now)
         } catch {
             throw AuthRefusal(error)
         }

@@ -10,9 +10,9 @@ struct LocalFunctions: LocalSupabaseService {
 
     private static let methods: Set<HTTPMethod> = [.get, .post, .put, .patch, .delete, .options]
 
-    init(_ ground: LocalSupabaseContext) {
-        functions = ground.options.functions
-        access = ground.access
+    init(_ context: LocalSupabaseContext) {
+        functions = context.options.functions
+        access = context.access
     }
 
     package func addRoutes(to router: inout Router) {

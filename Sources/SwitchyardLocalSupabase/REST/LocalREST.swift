@@ -12,11 +12,11 @@ struct LocalREST: LocalSupabaseService {
     let functions = KnownFunctions()
     let knownRelations = KnownRelations()
 
-    init(_ ground: LocalSupabaseContext) {
-        database = ground.database
-        access = ground.access
-        maximumRows = ground.options.maximumRows
-        schemas = ground.options.schemas
+    init(_ context: LocalSupabaseContext) {
+        database = context.database
+        access = context.access
+        maximumRows = context.options.maximumRows
+        schemas = context.options.schemas
     }
 
     package func addRoutes(to router: inout Router) {

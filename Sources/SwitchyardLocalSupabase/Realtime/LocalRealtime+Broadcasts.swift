@@ -10,7 +10,7 @@ extension LocalRealtime {
             throw RealtimeRefusal(401, "API key is missing")
         }
         if bearer != nil {
-            do throws(SupabaseAccess.MissingKey) { try ground.access.checkKey(of: request) } catch {
+            do throws(SupabaseAccess.MissingKey) { try context.access.checkKey(of: request) } catch {
                 throw RealtimeRefusal(401, error.message)
             }
         }

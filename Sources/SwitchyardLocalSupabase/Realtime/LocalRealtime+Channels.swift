@@ -103,7 +103,7 @@ extension LocalRealtime {
         for binding in channel.join.bindings where problem == nil {
             guard let place = binding.place else { continue }
             do throws(PostgresFailure) {
-                let published = try await ground.database.run([
+                let published = try await context.database.run([
                     PostgresStatement(
                         """
                         select 1 from pg_publication_tables
@@ -115,7 +115,7 @@ extension LocalRealtime {
                     continue
                 }
                 guard binding.filter != nil else { continue }
-                let results = try await ground.database.run(
+                let results = try await context.database.run(
                     [PostgresStatement("select realtime.column_types($1, $2)", [place.schema, place.table])],
                     as: channel.token.token, readOnly: true)
                 let types = results[0].text.flatMap { try? JSON(parsing: $0) }?.object ?? [:]
@@ -140,7 +140,7 @@ extension LocalRealtime {
     ) async throws(TokenProblem) -> RealtimeRights {
         guard isPrivate else { return .all }
         do throws(PostgresFailure) {
-            let results = try await ground.database.run([
+            let results = try await context.database.run([
                 PostgresStatement(
                     "select realtime.rights($1, $2, $3)", [name, token.role, JSON.object(token.claims).text()])
             ])
@@ -161,7 +161,7 @@ extension LocalRealtime {
             throw TokenProblem(name: "UnableToReplayMessages", text: "Replay params are not valid")
         }
         do throws(PostgresFailure) {
-            let results = try await ground.database.run([
+            let results = try await context.database.run([
                 PostgresStatement(
                     """
                     select coalesce(json_agg(json_build_object('type', 'broadcast', 'event', event, 'payload', payload,

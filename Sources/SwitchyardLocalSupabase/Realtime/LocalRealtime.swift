@@ -9,7 +9,7 @@ import Synchronization
 /// Policies on `realtime.messages` decide who may join and use a private channel; those of each table decide who receives its
 /// changes. Refusals are sent at once, while the vendor's service waits first.
 final class LocalRealtime: LocalSupabaseService {
-    let ground: LocalSupabaseContext
+    let context: LocalSupabaseContext
     let faults = RealtimeFaults()
     let hub: RealtimeHub
     let feed: RealtimeFeed
@@ -19,21 +19,21 @@ final class LocalRealtime: LocalSupabaseService {
     let presences: RealtimeMeter
     private let sweeper = Mutex<Task<Void, Never>?>(nil)
 
-    init(_ ground: LocalSupabaseContext) {
-        let limits = ground.options.realtime
-        self.ground = ground
+    init(_ context: LocalSupabaseContext) {
+        let limits = context.options.realtime
+        self.context = context
         self.limits = limits
         let messages = RealtimeMeter(perSecond: limits.messagesPerSecond, over: 60)
         self.messages = messages
         joins = RealtimeMeter(perSecond: limits.joinsPerSecond)
         presences = RealtimeMeter(perSecond: limits.presencePerSecond)
         hub = RealtimeHub(faults)
-        feed = RealtimeFeed(database: ground.database, hub: hub) { messages.count(at: ground.access.now()) }
+        feed = RealtimeFeed(database: context.database, hub: hub) { messages.count(at: context.access.now()) }
     }
 
     var schema: String { String(decoding: PackageResources.realtime_sql, as: UTF8.self) }
 
-    var now: Int64 { ground.access.now() }
+    var now: Int64 { context.access.now() }
 
     func start() async throws(PostgresFailure) {
         try await feed.start { [weak self] in self?.databaseIsHeard() }
@@ -123,7 +123,7 @@ final class LocalRealtime: LocalSupabaseService {
     func token(_ text: String) throws(TokenProblem) -> RealtimeToken {
         let token: SupabaseToken
         do throws(SupabaseToken.Refusal) {
-            token = try ground.access.token(text)
+            token = try context.access.token(text)
         } catch {
             switch error {
             case .undecodable: throw TokenProblem(name: "MalformedJWT", text: "The token provided is not a valid JWT")

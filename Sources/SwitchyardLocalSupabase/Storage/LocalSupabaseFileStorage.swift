@@ -18,14 +18,14 @@ final class LocalSupabaseFileStorage: LocalSupabaseService {
     let access: SupabaseAccess
     let seal: FileURLSigner
     let uploads = Uploads()
-    private let ground: LocalSupabaseContext
+    private let context: LocalSupabaseContext
 
-    init(_ ground: LocalSupabaseContext) {
-        self.ground = ground
-        rows = FileRows(database: ground.database)
-        access = ground.access
-        seal = FileURLSigner(ground.access)
-        contents = FileContentStore(ground.files.appendingPathComponent("objects", isDirectory: true))
+    init(_ context: LocalSupabaseContext) {
+        self.context = context
+        rows = FileRows(database: context.database)
+        access = context.access
+        seal = FileURLSigner(context.access)
+        contents = FileContentStore(context.files.appendingPathComponent("objects", isDirectory: true))
     }
 
     var schema: String { String(decoding: PackageResources.storage_sql, as: UTF8.self) }
@@ -131,7 +131,7 @@ final class LocalSupabaseFileStorage: LocalSupabaseService {
 
     /// The current time in the service's format.
     var moment: String {
-        let now = ground.now
+        let now = context.now
         return RFC3339.format(.init(seconds: now.seconds, nanoseconds: now.nanoseconds), fraction: .digits(3))
     }
 }

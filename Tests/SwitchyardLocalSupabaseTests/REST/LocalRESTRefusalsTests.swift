@@ -101,7 +101,7 @@ struct LocalRESTRefusalsTests {
             func status(_ name: String, _ value: JSON) async throws -> (Int, String?) {
                 var claims: JSONObject = ["role": "authenticated", "sub": "ann", "exp": .integer(now + 60)]
                 claims[name] = value
-                let text = SupabaseToken(claims: claims).text(secret: bed.supabase.ground.access.secret)
+                let text = SupabaseToken(claims: claims).text(secret: bed.supabase.context.access.secret)
                 let answer = try await bed.send(.get, "/rest/v1/goods?select=id", as: text)
                 return (answer.status, answer.code)
             }

@@ -103,7 +103,7 @@ struct RealtimeIsolationTests {
             "select realtime.rights('own:ann', 'service_role', '{}')", "delete from realtime.messages",
             "insert into realtime.messages (topic, extension, event, payload) values ('own:ann', 'broadcast', 'e', '{}')",
         ] {
-            let token = try client.supabase.ground.access.token(client.supabase.accessToken(for: "bob"))
+            let token = try client.supabase.context.access.token(client.supabase.accessToken(for: "bob"))
             let failure = await #expect(throws: PostgresFailure.self, "\(statement)") {
                 _ = try await client.supabase.database.run([PostgresStatement(statement)], as: token)
             }

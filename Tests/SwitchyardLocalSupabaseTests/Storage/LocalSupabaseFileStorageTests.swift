@@ -309,7 +309,7 @@ struct SupabaseStorageTests {
             .post, "\(root)/object/sign/\(id)/my%20file.txt", ["expiresIn": 0], as: .user("ann"))
         #expect(never.meant == 400)
 
-        let seal = FileURLSigner(client.supabase.ground.access)
+        let seal = FileURLSigner(client.supabase.context.access)
         let late = seal.token(.download, for: try FileObjectName(bucket: id, name: "my file.txt"), validFor: -1)
         let expired = try await client.send(
             .get, "\(root)/object/sign/\(id)/my%20file.txt?token=\(late)", as: .nobody)

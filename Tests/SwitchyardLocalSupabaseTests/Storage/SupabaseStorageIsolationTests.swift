@@ -127,7 +127,7 @@ struct SupabaseStorageIsolationTests {
     @Test func `Tokens that are stale, forged or made for something else`() async throws {
         let bed = try await Bed()
         let (client, bucket) = (bed.client, bed.bucket)
-        let access = client.supabase.ground.access
+        let access = client.supabase.context.access
         let path = "/storage/v1/object/authenticated/\(bucket)/ann/secret"
         let place = try FileObjectName(bucket: bucket, name: "ann/secret")
         let other = SupabaseToken(claims: ["sub": "ann", "role": "authenticated", "exp": 9_999_999_999])

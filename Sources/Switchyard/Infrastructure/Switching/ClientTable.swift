@@ -5,33 +5,36 @@ import SwitchyardBytes
 struct ClientTable: Sendable {
     let auth = ServiceClients<any AuthClient>(
         .auth, { $0 }, layered: { $0.layered($1) }, end: { await $0.shutDown() }
-    ) { module, grounds throws(InfrastructureError) in try await module.makeAuthClient(grounds.context) }
+    ) { module, dependencies throws(InfrastructureError) in try await module.makeAuthClient(dependencies.context) }
 
     let storage = ServiceClients<any StorageClient>(
         .storage, { $0 }, layered: { $0.layered($1) }, end: { await $0.shutDown() },
         companion: { PendingWriteReporter($0, $1.observer) }
-    ) { module, grounds throws(InfrastructureError) in try await module.makeStorageClient(grounds.context) }
+    ) { module, dependencies throws(InfrastructureError) in try await module.makeStorageClient(dependencies.context) }
 
     let files = ServiceClients<any FileStorageClient>(
         .files, { $0 }, layered: { $0.layered($1) }, end: { await $0.shutDown() }
-    ) { module, grounds throws(InfrastructureError) in try await module.makeFileStorageClient(grounds.context) }
+    ) { module, dependencies throws(InfrastructureError) in try await module.makeFileStorageClient(dependencies.context)
+    }
 
     let messaging = ServiceClients<any MessagingClient>(
         .messaging, { $0 }, layered: { $0.layered($1) }, end: { await $0.shutDown() }
-    ) { module, grounds throws(InfrastructureError) in try await module.makeMessagingClient(grounds.context) }
+    ) { module, dependencies throws(InfrastructureError) in try await module.makeMessagingClient(dependencies.context) }
 
-    let users = ServiceClients<any UserClient>(.users, { $0 }) { module, grounds throws(InfrastructureError) in
-        try await module.makeUserClient(on: grounds.core)
+    let users = ServiceClients<any UserClient>(.users, { $0 }) { module, dependencies throws(InfrastructureError) in
+        try await module.makeUserClient(on: dependencies.core)
     }
     let contacts = ServiceClients<any ContactsClient>(.contacts, { $0 }) {
-        module, grounds throws(InfrastructureError) in
-        try await module.makeContactsClient(on: grounds.core)
+        module, dependencies throws(InfrastructureError) in
+        try await module.makeContactsClient(on: dependencies.core)
     }
-    let checkIns = ServiceClients<any CheckInClient>(.checkIns, { $0 }) { module, grounds throws(InfrastructureError) in
-        try await module.makeCheckInClient(on: grounds.core)
+    let checkIns = ServiceClients<any CheckInClient>(.checkIns, { $0 }) {
+        module, dependencies throws(InfrastructureError) in
+        try await module.makeCheckInClient(on: dependencies.core)
     }
     let notifications = ServiceClients<any NotificationClient>(.notifications, { $0 }) {
-        module, grounds throws(InfrastructureError) in try await module.makeNotificationClient(on: grounds.core)
+        module, dependencies throws(InfrastructureError) in
+        try await module.makeNotificationClient(on: dependencies.core)
     }
 
     /// The network switch of the infrastructure's storage.
@@ -44,7 +47,7 @@ struct ClientTable: Sendable {
     /// Reserves the clients that `plan` can reuse.
     ///
     /// - Returns: Whether all the others can be made.
-    func reserve(_ plan: Plan) -> Bool { all.map { $0.reserve(plan) }.allSatisfy { $0 } }
+    func reserve(_ plan: SwitchPlan) -> Bool { all.map { $0.reserve(plan) }.allSatisfy { $0 } }
 
     /// The writes queued on the storages that `change` replaced.
     func leftWrites(with change: Int, _ surroundings: InfrastructureOptions) async -> [SwitchReport.LeftWrites] {
@@ -130,8 +133,8 @@ struct ClientTable: Sendable {
         }
     }
 
-    func grounds(
-        of service: InfrastructureService, by provider: InfrastructureProvider, _ plan: Plan
+    func dependencies(
+        of service: InfrastructureService, by provider: InfrastructureProvider, _ plan: SwitchPlan
     ) -> ClientDependencies {
         let selection = plan.selection
         return ClientDependencies(

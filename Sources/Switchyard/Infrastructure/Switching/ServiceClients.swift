@@ -29,12 +29,12 @@ final class ServiceClients<Client: Sendable>: AnyServiceClients {
         /// For each change, the last generation whose calls may still run on the replaced client.
         var generations: [Int: Int] = [:]
         /// The identity of the client on the board.
-        var standing: Plan.Identity?
+        var installedIdentity: SwitchPlan.Identity?
     }
 
     private struct Made {
         let client: Client
-        let identity: Plan.Identity
+        let identity: SwitchPlan.Identity
         var companion: (any Sendable)?
     }
 
@@ -78,7 +78,7 @@ final class ServiceClients<Client: Sendable>: AnyServiceClients {
     }
 
     /// The client of `provider` in `plan`, with its layers; `nil` if there is none.
-    func next(of provider: InfrastructureProvider?, _ plan: Plan) -> Client? {
+    func next(of provider: InfrastructureProvider?, _ plan: SwitchPlan) -> Client? {
         provider.flatMap { provider in state.withLock { $0.next[provider] } }
             .map { plan.layers.around($0.client, layered) }
     }
@@ -102,7 +102,7 @@ final class ServiceClients<Client: Sendable>: AnyServiceClients {
 
     // MARK: A change
 
-    func reserve(_ plan: Plan) -> Bool {
+    func reserve(_ plan: SwitchPlan) -> Bool {
         let wanted = plan.providers(for: service).map { ($0, plan.identity(of: service, by: $0)) }
         return state.withLock { state in
             state.next = [:]
@@ -123,13 +123,13 @@ final class ServiceClients<Client: Sendable>: AnyServiceClients {
         }
     }
 
-    func prepare(_ plan: Plan, _ slots: ClientTable) async throws(InfrastructureError) {
+    func prepare(_ plan: SwitchPlan, _ slots: ClientTable) async throws(InfrastructureError) {
         for provider in plan.providers(for: service) {
             guard let module = plan.module(of: provider) else { continue }
             if state.withLock({ $0.next[provider] != nil }) { continue }
             let identity = plan.identity(of: service, by: provider)
             do throws(InfrastructureError) {
-                let client = try await make(module, slots.grounds(of: service, by: provider, plan))
+                let client = try await make(module, slots.dependencies(of: service, by: provider, plan))
                 state.withLock { $0.next[provider] = Made(client: client, identity: identity) }
             } catch {
                 let isLacking = error.code == .unsupported || error.code == .invalidConfiguration
@@ -165,8 +165,8 @@ final class ServiceClients<Client: Sendable>: AnyServiceClients {
         await endDone()
     }
 
-    func replace(_ plan: Plan, in change: Int) {
-        let standing = plan.standing(for: service)
+    func replace(_ plan: SwitchPlan, in change: Int) {
+        let installedIdentity = plan.installedIdentity(for: service)
         let isChanged = state.withLock { state in
             let left = state.present.filter { state.next[$0.key]?.identity != $0.value.identity }
             let back = state.next
@@ -181,8 +181,8 @@ final class ServiceClients<Client: Sendable>: AnyServiceClients {
                 return made
             }
             state.next = state.present
-            defer { state.standing = standing }
-            return state.standing != standing
+            defer { state.installedIdentity = installedIdentity }
+            return state.installedIdentity != installedIdentity
         }
         guard isChanged else { return }
         let chosen = plan.providers(for: service).first
@@ -244,13 +244,13 @@ protocol AnyServiceClients: Sendable {
     ///
     /// - Returns: Whether the other clients can be made. They cannot while a replaced client may hold something that they
     ///   need.
-    func reserve(_ plan: Plan) -> Bool
+    func reserve(_ plan: SwitchPlan) -> Bool
     /// Makes the clients of `plan` that ``reserve(_:)`` did not find. They are not visible yet.
-    func prepare(_ plan: Plan, _ slots: ClientTable) async throws(InfrastructureError)
+    func prepare(_ plan: SwitchPlan, _ slots: ClientTable) async throws(InfrastructureError)
     /// Ends the new clients, because the change failed.
     func discard() async
     /// Puts the chosen client in place, if it differs.
-    func replace(_ plan: Plan, in change: Int)
+    func replace(_ plan: SwitchPlan, in change: Int)
     /// Waits for calls on the client that `change` replaced.
     ///
     /// - Returns: The number of calls that had not ended by the deadline.

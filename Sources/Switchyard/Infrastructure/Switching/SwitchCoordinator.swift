@@ -9,7 +9,7 @@ actor SwitchCoordinator {
     private let surroundings: InfrastructureOptions
     private var services: Set<InfrastructureService> = []
     private let spared: Set<InfrastructureService>
-    private var present: Plan?
+    private var present: SwitchPlan?
     private var isShutDown = false
     private var lastChange: Task<Void, Never>?
     private var wipeRequests: WipeRequestCursor?
@@ -133,7 +133,8 @@ actor SwitchCoordinator {
         let old = configuration
         var new = configuration
         edit(&new)
-        let plan = try Plan(new, for: services.union(added), sparing: spared, factory, surroundings, after: present)
+        let plan = try SwitchPlan(
+            new, for: services.union(added), sparing: spared, factory, surroundings, after: present)
         if !slots.reserve(plan) {
             for drain in drains.values { _ = await drain.value }
             _ = slots.reserve(plan)
@@ -185,7 +186,7 @@ actor SwitchCoordinator {
     }
 
     /// - Throws: The reason why a client could not be made; new clients made so far are shut down again.
-    private func prepare(_ plan: Plan) async throws(InfrastructureError) {
+    private func prepare(_ plan: SwitchPlan) async throws(InfrastructureError) {
         do throws(InfrastructureError) {
             for slot in slots.all {
                 try await slot.prepare(plan, slots)
@@ -203,7 +204,7 @@ actor SwitchCoordinator {
     }
 
     /// The storage itself, without layers: what a switch does to it is no call of the app's, and observers hear nothing of it.
-    private func chosenStorage(of plan: Plan) -> (any StorageClient)? {
+    private func chosenStorage(of plan: SwitchPlan) -> (any StorageClient)? {
         plan.selection.provider(for: .storage).flatMap { slots.storage.open[$0] }
     }
 
@@ -262,7 +263,7 @@ actor SwitchCoordinator {
     /// Makes only one at a time for a provider, however many callers ask for it: the transport of a second one would be shut
     /// down at once.
     private func makeServerClients(
-        of provider: InfrastructureProvider, by module: any InfrastructureModule, _ plan: Plan, after change: Int
+        of provider: InfrastructureProvider, by module: any InfrastructureModule, _ plan: SwitchPlan, after change: Int
     ) async -> Result<(any ServerClientFactory)?, InfrastructureError> {
         let result: Result<any ServerClientFactory, InfrastructureError>
         do throws(InfrastructureError) {

@@ -2,7 +2,7 @@ import Foundation
 import SwitchyardBytes
 
 /// The target of a switch: the selection, the modules that make the clients, and their settings.
-struct Plan: Sendable {
+struct SwitchPlan: Sendable {
     let selection: InfrastructureSelection
     let surroundings: InfrastructureOptions
     let layers: Layers
@@ -40,7 +40,7 @@ struct Plan: Sendable {
     init(
         _ configuration: InfrastructureConfiguration, for services: Set<InfrastructureService>,
         sparing spared: Set<InfrastructureService>,
-        _ factory: InfrastructureFactory, _ surroundings: InfrastructureOptions, after present: Plan?
+        _ factory: InfrastructureFactory, _ surroundings: InfrastructureOptions, after present: SwitchPlan?
     ) throws(InfrastructureError) {
         try factory.check(configuration)
         selection = configuration.selection
@@ -78,14 +78,14 @@ struct Plan: Sendable {
         let setup = makers[provider]?.setup
         // Retries wrap a core client and are not part of it.
         guard !service.isCore else { return Identity(setups: [setup], retry: nil) }
-        let grounds = [InfrastructureService.auth, .files, .messaging].map { service in
+        let others = [InfrastructureService.auth, .files, .messaging].map { service in
             selection.provider(for: service).flatMap { makers[$0]?.setup }
         }
-        return Identity(setups: [setup] + grounds, retry: retry)
+        return Identity(setups: [setup] + others, retry: retry)
     }
 
     /// The identity of the chosen client for `service`, including its layers.
-    func standing(for service: InfrastructureService) -> Identity {
+    func installedIdentity(for service: InfrastructureService) -> Identity {
         guard let provider = providers(for: service).first else { return Identity(setups: [], retry: nil) }
         return Identity(setups: identity(of: service, by: provider).setups, retry: retry)
     }
