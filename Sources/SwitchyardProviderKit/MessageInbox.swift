@@ -13,7 +13,7 @@ package final class MessageInbox: Sendable {
     private struct State {
         var token: MessagingToken?
         /// Messages that arrived without a listener, oldest first.
-        var unheard: [RemoteMessage] = []
+        var undelivered: [RemoteMessage] = []
         /// The user of those messages; `nil` if nobody was signed in.
         var user: AuthUser.ID?
         /// Whether the user is known; earlier messages go to the user who turns out to be signed in.
@@ -62,7 +62,7 @@ package final class MessageInbox: Sendable {
         case .signedOut, .signedIn, .expired: break
         }
         box.withLock { box in
-            if box.knowsUser, box.user != state.user?.id { box.unheard = [] }
+            if box.knowsUser, box.user != state.user?.id { box.undelivered = [] }
             box.knowsUser = true
             box.user = state.user?.id
         }
@@ -70,7 +70,7 @@ package final class MessageInbox: Sendable {
 
     package var isShutDown: Bool { box.withLock { $0.isShutDown } }
     /// The number of messages that wait for a listener, and their user.
-    package var unheard: (count: Int, user: AuthUser.ID?) { box.withLock { ($0.unheard.count, $0.user) } }
+    package var undelivered: (count: Int, user: AuthUser.ID?) { box.withLock { ($0.undelivered.count, $0.user) } }
     /// The signed-in user as far as known; `nil` for nobody.
     package var user: AuthUser.ID? { box.withLock { $0.user } }
     package var listenerCount: Int { messages.count + tokens.count }
@@ -84,8 +84,8 @@ package final class MessageInbox: Sendable {
             guard !box.isShutDown else { return false }
             guard box.isNew(message.id) else { return true }
             if messages.isEmpty {
-                box.unheard.append(message)
-                if box.unheard.count > Self.capacity { box.unheard.removeFirst() }
+                box.undelivered.append(message)
+                if box.undelivered.count > Self.capacity { box.undelivered.removeFirst() }
             } else {
                 messages.queue { $0.yield(message) }
             }
@@ -110,8 +110,10 @@ package final class MessageInbox: Sendable {
     package func listen(messages listener: Messages) -> @Sendable () -> Void {
         defer { messages.deliver() }
         return box.withLock { box in
-            defer { box.unheard = [] }
-            return messages.add(listener) { [unheard = box.unheard] in for message in unheard { $0.yield(message) } }
+            defer { box.undelivered = [] }
+            return messages.add(listener) { [undelivered = box.undelivered] in
+                for message in undelivered { $0.yield(message) }
+            }
         }
     }
 
@@ -123,7 +125,7 @@ package final class MessageInbox: Sendable {
     package func shutDown() {
         box.withLock { box in
             box.isShutDown = true
-            box.unheard = []
+            box.undelivered = []
         }
         messages.close { $0.finish(throwing: Self.over) }
         tokens.close { $0.finish(throwing: Self.over) }

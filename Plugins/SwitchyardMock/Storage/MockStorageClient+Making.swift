@@ -64,7 +64,7 @@ extension MockStorageClient {
                     return ((), actions + device.use(owner, server.documents))
                 }
                 let client = relay.client.withLock { $0.value }
-                client?.hurry()
+                client?.endPause()
                 client?.sendQueue()
             }
         }

@@ -6,7 +6,7 @@ extension MockStorageClient {
     public func enableNetwork() async throws(StorageError) {
         await follower?.catchUp()
         try setNetwork(true)
-        hurry()
+        endPause()
         sendQueue()
     }
 
@@ -49,7 +49,7 @@ extension MockStorageClient {
     }
 
     public func retryPendingWrites() async throws(StorageError) {
-        hurry()
+        endPause()
         sendQueue(isAsked: true)
     }
 
@@ -97,7 +97,7 @@ extension MockStorageClient {
             return ((), device.end(throwing: StorageError(.shutDown, "The client was shut down.")))
         }
         follower?.stop()
-        hurry()
+        endPause()
         backend.saveCache(of: device)
         tenant?.leave()
     }

@@ -277,7 +277,7 @@ public final class MockStorageClient: StorageClient, UnsentWrites {
     }
 
     /// Ends the pause after a failure.
-    func hurry() { pause.withLock { $0 }?.cancel() }
+    func endPause() { pause.withLock { $0 }?.cancel() }
 
     private func runQueue() async {
         while let item = await next() {
@@ -374,7 +374,7 @@ public final class MockStorageClient: StorageClient, UnsentWrites {
         }
         if isRepaired { report(.reconnect(operation: "live streams", attempt: 1, failure: nil)) }
         if !isReachable { backend.saveCache(of: device) }
-        hurry()
+        endPause()
         sendQueue()
     }
 

@@ -36,7 +36,7 @@ enum RequestDeadline {
                         try await ContinuousClock().sleep(until: deadline)
                         return .timeIsUp
                     } catch {
-                        return .nobodyWaits
+                        return .cancelled
                     }
                 }
                 var isLate = false
@@ -50,7 +50,7 @@ enum RequestDeadline {
                         isLate = true
                         group.cancelAll()
                     // The group still waits for the work.
-                    case .timeIsUp?, .nobodyWaits?, nil: continue
+                    case .timeIsUp?, .cancelled?, nil: continue
                     }
                 }
             }
@@ -65,6 +65,6 @@ enum RequestDeadline {
     private enum Event<Value, Failure: Error>: Sendable {
         case ended(UncheckedBox<Swift.Result<Value, Failure>>)
         case timeIsUp
-        case nobodyWaits
+        case cancelled
     }
 }

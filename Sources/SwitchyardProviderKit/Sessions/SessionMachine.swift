@@ -119,7 +119,7 @@ package struct SessionMachine: Sendable {
         switch phase {
         case .unknown, .locked: return .failure(.sessionLocked)
         case .known(let record):
-            guard let session = record.session else { return .failure(id == nil ? .nobodySignedIn : .sessionChanged) }
+            guard let session = record.session else { return .failure(id == nil ? .noSession : .sessionChanged) }
             if let id, session.id != id { return .failure(.sessionChanged) }
             return session.tokens == nil ? .failure(.sessionOver) : .success(session)
         }

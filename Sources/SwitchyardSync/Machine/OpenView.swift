@@ -39,7 +39,7 @@ struct Listener {
     }
 
     /// A snapshot without documents, for when everything has been deleted.
-    var vanishing: ViewSnapshot? {
+    var emptySnapshot: ViewSnapshot? {
         guard hasRaisedFirst, var snapshot = last else { return nil }
         snapshot.documents = DocumentList()
         snapshot.changes = (last?.documents ?? DocumentList()).map {

@@ -47,9 +47,9 @@ extension SyncMachine {
     }
 
     /// The actions for listeners after the store has been emptied. Handle no event afterwards.
-    func vanishing() -> [SyncAction] {
+    func emptySnapshots() -> [SyncAction] {
         listeners.sorted { $0.key < $1.key }.compactMap { id, listener in
-            listener.vanishing.map { .snapshot(id, $0) }
+            listener.emptySnapshot.map { .snapshot(id, $0) }
         }
     }
 

@@ -61,7 +61,7 @@ final class TargetState {
     }
 
     /// Starts over under the same ID.
-    func beginAnew() {
+    func restart() {
         discardChanges()
         isCurrent = false
     }

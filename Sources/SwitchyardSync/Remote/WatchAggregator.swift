@@ -31,7 +31,7 @@ struct WatchAggregator {
         case .added(let ids, let token):
             for state in scope(ids, targets).map({ state(of: $0) }) {
                 state.noteResponse()
-                if state.pendingResponses == 0 { state.beginAnew() }
+                if state.pendingResponses == 0 { state.restart() }
                 state.update(token)
             }
         case .removed(let ids, _):

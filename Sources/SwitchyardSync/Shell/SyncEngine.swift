@@ -264,7 +264,7 @@ package actor SyncEngine {
             throw StorageError(.failedPrecondition, "Close all streams before deleting the data on this device.")
         }
         try empty(keeping: WaitingCalls()) { store throws(StorageError) in try store.clear() }
-        if listenerCount > 0 { try beginAnew() }
+        if listenerCount > 0 { try restart() }
     }
 
     /// Deletes the cache and one user's queue on this device. Open streams see the documents disappear and start over. The
@@ -279,7 +279,7 @@ package actor SyncEngine {
         if owner == self.owner { others.queue = [] }
         try empty(keeping: others) { store throws(StorageError) in try store.wipe(of: owner) }
         // Even without waiting calls: the writes of other users are still sent.
-        try beginAnew()
+        try restart()
     }
 
     /// The same for the last signed-in user, unless it was done and nobody has signed in since.
@@ -302,10 +302,10 @@ package actor SyncEngine {
         forgetHeldBack()
         cancelTimers()
         failCalls(StorageError(.cancelled, "The data on this device was deleted."), but: waiting.tokens)
-        perform(old.vanishing())
+        perform(old.emptySnapshots())
     }
 
-    private func beginAnew() throws(StorageError) {
+    private func restart() throws(StorageError) {
         do throws(StorageError) {
             let machine = try machine()
             for (id, listen) in listens.sorted(by: { $0.key < $1.key }) {

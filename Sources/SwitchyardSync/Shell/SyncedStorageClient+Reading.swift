@@ -109,14 +109,14 @@ extension SyncEngine {
                     attempt += 1
                     continue
                 }
-                let contradicted = contradicted(by: fetched)
-                if attempt < 4, contradicted.contains(where: { doubted[$0.key] != $0.value }) {
-                    doubted = contradicted
+                let newer = newerInCache(than: fetched)
+                if attempt < 4, newer.contains(where: { doubted[$0.key] != $0.value }) {
+                    doubted = newer
                     attempt += 1
                     continue
                 }
                 // The cached version is older than the request, so the server's answer wins.
-                for (path, version) in contradicted where doubted[path] == version {
+                for (path, version) in newer where doubted[path] == version {
                     fetched.deletionTimes[path] = Timestamp(microseconds: version.microseconds + 1)
                 }
                 let documents = try take(fetched, of: request)
@@ -155,15 +155,15 @@ extension SyncEngine {
 
     /// The documents missing in the answer as of a time before their known version: a server without deletion times can
     /// answer only as of the oldest open transaction of any client. If the store cannot be read, none.
-    private func contradicted(by answer: FetchedDocuments) -> [StoragePath: Timestamp] {
-        var contradicted: [StoragePath: Timestamp] = [:]
+    private func newerInCache(than answer: FetchedDocuments) -> [StoragePath: Timestamp] {
+        var newer: [StoragePath: Timestamp] = [:]
         for document in answer.documents where !document.exists {
             let since = answer.deletionTimes[document.path] ?? answer.readTime
             if let known = try? machine().local.foundVersion(of: document.path), known > since {
-                contradicted[document.path] = known
+                newer[document.path] = known
             }
         }
-        return contradicted
+        return newer
     }
 
     /// The server's answer with this device's pending writes applied.

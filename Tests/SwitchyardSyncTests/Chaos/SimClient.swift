@@ -233,7 +233,7 @@ final class SimClient {
         others.writes = others.writes.filter { $0.value.owner != QueueOwner(user) }
         others.queue = []
         waits = []
-        perform(old.vanishing())
+        perform(old.emptySnapshots())
         machine = try SyncMachine(
             store: store, policy: policy, owner: QueueOwner(user), usesTags: isTabular, makeName: names.next)
         machine.waiting = others

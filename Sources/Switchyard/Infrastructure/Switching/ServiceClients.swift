@@ -25,7 +25,7 @@ final class ServiceClients<Client: Sendable>: AnyServiceClients {
         /// Replaced clients that are not finished yet.
         var leaving: [Leaving] = []
         /// Why a provider has no client, for services that may be missing.
-        var lacking: [InfrastructureProvider: String] = [:]
+        var missingReasons: [InfrastructureProvider: String] = [:]
         /// For each change, the last generation whose calls may still run on the replaced client.
         var generations: [Int: Int] = [:]
         /// The identity of the client on the board.
@@ -106,7 +106,7 @@ final class ServiceClients<Client: Sendable>: AnyServiceClients {
         let wanted = plan.providers(for: service).map { ($0, plan.identity(of: service, by: $0)) }
         return state.withLock { state in
             state.next = [:]
-            state.lacking = [:]
+            state.missingReasons = [:]
             for (provider, identity) in wanted {
                 let known =
                     state.present[provider]
@@ -134,7 +134,7 @@ final class ServiceClients<Client: Sendable>: AnyServiceClients {
             } catch {
                 let isLacking = error.code == .unsupported || error.code == .invalidConfiguration
                 if isLacking, plan.spared.contains(service) {
-                    state.withLock { $0.lacking[provider] = error.message }
+                    state.withLock { $0.missingReasons[provider] = error.message }
                     continue
                 }
                 throw plan.explained(error, service, by: provider)
@@ -144,7 +144,7 @@ final class ServiceClients<Client: Sendable>: AnyServiceClients {
 
     /// The stand-in for a missing client; its errors say why.
     private func stand(for provider: InfrastructureProvider?) -> Client {
-        guard let reason = provider.flatMap({ provider in state.withLock { $0.lacking[provider] } }) else {
+        guard let reason = provider.flatMap({ provider in state.withLock { $0.missingReasons[provider] } }) else {
             return absent
         }
         return routed(Routed(RefusingRoute(.unsupported) { _ in reason }))
