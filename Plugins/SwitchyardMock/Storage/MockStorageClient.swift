@@ -11,7 +11,7 @@ import Synchronization
 ///
 /// If the server can be reached, a write is answered when `commit` returns. As in every client with a queue, a refusal is
 /// delivered by the receipt and appears in ``refusedWrites()``; without the offline capability, `commit` throws it.
-public final class MockStorageClient: StorageClient, UnsentWrites {
+public final class MockStorageClient: StorageClient, UnsentWriteStoring {
     public let provider: InfrastructureProvider = .mock
     public let capabilities: StorageCapabilities
     /// The network's clock.

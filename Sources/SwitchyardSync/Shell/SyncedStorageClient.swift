@@ -7,7 +7,7 @@ import Synchronization
 ///
 /// A write returns once it is saved on this device; its receipt gives you the server's answer. Streams show local writes at
 /// once, survive lost connections, and say for each snapshot whether the server has confirmed it.
-public final class SyncedStorageClient: StorageClient, SignInFollowing, UnsentWrites {
+public final class SyncedStorageClient: StorageClient, SignInFollowing, UnsentWriteStoring {
     public var provider: InfrastructureProvider { driver.provider }
     public let capabilities: StorageCapabilities
     public var clock: any Clock<Duration> { engine.clock }

@@ -53,7 +53,7 @@ struct ClientTable: Sendable {
     func leftWrites(with change: Int, _ surroundings: InfrastructureOptions) async -> [SwitchReport.LeftWrites] {
         var left: [SwitchReport.LeftWrites] = []
         for (provider, storage) in storage.leaving(with: change) {
-            let keeping = storage.unwrapped(as: (any UnsentWrites).self)
+            let keeping = storage.unwrapped(as: (any UnsentWriteStoring).self)
             let (own, everybodys) = await (Self.pendingWrites(of: storage), keeping?.writeCountInMemory)
             let count = everybodys ?? own
             guard count > 0 else { continue }
@@ -114,7 +114,7 @@ struct ClientTable: Sendable {
     /// Waits for a queue that would be lost with its client, including the writes of all its users. While one user is signed
     /// in, the writes of the others wait until they sign in again.
     private static func sendAll(of storage: any StorageClient) async {
-        let keeping = storage.unwrapped(as: (any UnsentWrites).self)
+        let keeping = storage.unwrapped(as: (any UnsentWriteStoring).self)
         do throws(StorageError) {
             // Each time a user's queue has changed.
             for try await _ in storage.pendingWrites() where await (keeping?.writeCountInMemory ?? 0) == 0 {
