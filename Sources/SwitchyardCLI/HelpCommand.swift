@@ -74,7 +74,8 @@ struct HelpCommand {
             --phone-codes NUMBER=CODE
                             numbers that always get the same code
 
-        switchyard emulator all [--firebase-port N] [--supabase-port N] and the options of both
+        switchyard emulator all [--firebase-port N] [--supabase-port N] and the options of both except --port and
+                               --trust-firebase
             Runs both: accounts of the local Firebase may use the local Supabase. Without --claims accounts have
             role=authenticated; without --bucket there is one called files.
 
