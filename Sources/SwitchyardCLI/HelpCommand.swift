@@ -45,7 +45,8 @@ struct HelpCommand {
             --origin URL    answers web pages of this origin, such as https://app.example.com, besides those on this
                             machine
             --project NAME  the project it serves; without it, demo-switchyard
-            --open          everybody may do everything; otherwise documents and files belong to their owners
+            --open          everybody may do everything; otherwise only a user may write users/ID and below it, and all who are
+                            signed in share the rest
             --domain        the rules for users, contacts, check-ins and notifications, as “firebase rules” prints them
             --claims …      custom claims of every new account, such as role=authenticated for Supabase
             --signed-tokens ID tokens are signed, as in production; otherwise they are not, as in the vendor's emulator
@@ -73,7 +74,8 @@ struct HelpCommand {
             --phone-codes NUMBER=CODE
                             numbers that always get the same code
 
-        switchyard emulator all [--firebase-port N] [--supabase-port N] and the options of both
+        switchyard emulator all [--firebase-port N] [--supabase-port N] and the options of both except --port and
+                               --trust-firebase
             Runs both: accounts of the local Firebase may use the local Supabase. Without --claims accounts have
             role=authenticated; without --bucket there is one called files.
 

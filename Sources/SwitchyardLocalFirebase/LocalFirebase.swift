@@ -116,7 +116,8 @@ public final class LocalFirebase: Sendable {
                 "Local Firebase for project “\(project)” at \(server.url)",
                 "It is reachable from this machine only (\(server.addresses.map { "\($0)" }.joined(separator: ", "))).",
                 allowsEverything
-                    ? "Access is open: everybody may do everything." : "Documents and files belong to their owners.",
+                    ? "Access is open: everybody may do everything."
+                    : "Only a user may write users/ID and below it; all who are signed in share the rest.",
                 auth.signer.publicKeys.isEmpty
                     ? "ID tokens are not signed, like those of the vendor's emulator."
                     : "ID tokens are signed; \(server.url)\(LocalFirebase.descriptionPath) publishes the key.",

@@ -8,7 +8,7 @@ public import Switchyard
 ///
 /// List(open.rows) { row in Text(row.value.title).opacity(row.isPending ? 0.5 : 1) }
 /// ```
-/// The stream starts when the object is first observed, and ends with the object. A write shows up at once, with
+/// The stream starts when the object is first read, and ends with the object. A write shows up at once, with
 /// `Row.isPending` until the server has confirmed it.
 @MainActor @Observable
 public final class LiveQuery<Value: Sendable> {

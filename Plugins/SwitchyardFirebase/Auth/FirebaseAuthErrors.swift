@@ -87,8 +87,7 @@ extension AuthError {
                 (.sessionExpired, "The session is no longer valid. Sign in again.")
             case "UNVERIFIED_EMAIL": (.emailNotConfirmed, "Confirm the address of the account first.")
             case "OPERATION_NOT_ALLOWED", "PASSWORD_LOGIN_DISABLED", "ADMIN_ONLY_OPERATION", "PROJECT_DISABLED",
-                "EMAIL_CHANGE_NEEDS_VERIFICATION", "UNSUPPORTED_TENANT_OPERATION", "UNAUTHORIZED_DOMAIN",
-                "UNSUPPORTED_FIRST_FACTOR":
+                "EMAIL_CHANGE_NEEDS_VERIFICATION", "UNSUPPORTED_TENANT_OPERATION", "UNSUPPORTED_FIRST_FACTOR":
                 (.methodDisabled, "The project does not allow this; see its sign-in methods in the Firebase console.")
             case "MISSING_RECAPTCHA_TOKEN", "INVALID_RECAPTCHA_TOKEN", "CAPTCHA_CHECK_FAILED",
                 "MISSING_CLIENT_IDENTIFIER":
@@ -138,7 +137,7 @@ extension AuthError {
                     "The project does not offer accounts at present (\(serverCode)). See Identity Toolkit API in the Google "
                         + "Cloud console: APIs & Services."
                 )
-            case "INVALID_CONTINUE_URI", "MISSING_CONTINUE_URI":
+            case "INVALID_CONTINUE_URI", "MISSING_CONTINUE_URI", "UNAUTHORIZED_DOMAIN":
                 (.invalidArgument, "The project does not know the redirect URL. Add it to the authorized domains.")
             case "SECOND_FACTOR_EXISTS", "SECOND_FACTOR_LIMIT_EXCEEDED", "MFA_ENROLLMENT_NOT_FOUND",
                 "MISSING_MFA_ENROLLMENT_ID":

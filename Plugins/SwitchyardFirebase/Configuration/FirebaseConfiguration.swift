@@ -27,7 +27,7 @@ public struct FirebaseConfiguration: Sendable, Hashable {
     public var appID: String?
     /// The project's number, for messaging.
     public var senderID: String?
-    /// The bundle identifier, for an API key that is restricted to an Apple app.
+    /// The bundle identifier, for an API key that is restricted to an Apple app, and for Apple's push service.
     public var bundleID: String?
     /// The bucket for files. It cannot be derived from the project's ID.
     public var bucket: String?

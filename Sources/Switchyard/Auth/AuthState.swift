@@ -30,7 +30,8 @@ public struct SignOut: Sendable, Hashable {
         case never
         case byUser
         case accountDeleted
-        /// The server ended the session: disabled, deleted elsewhere, or signed out everywhere.
+        /// The server reported that the account is disabled, or was deleted elsewhere. A session that it has ended for another
+        /// reason is ``AuthState/expired(_:)``.
         case byServer
     }
 

@@ -29,6 +29,7 @@ import Testing
         ("INVALID_REFRESH_TOKEN", .sessionExpired), ("INVALID_ID_TOKEN", .sessionExpired),
         ("OPERATION_NOT_ALLOWED", .methodDisabled), ("ADMIN_ONLY_OPERATION", .methodDisabled),
         ("PASSWORD_LOGIN_DISABLED", .methodDisabled), ("UNVERIFIED_EMAIL", .emailNotConfirmed),
+        ("INVALID_CONTINUE_URI", .invalidArgument), ("UNAUTHORIZED_DOMAIN", .invalidArgument),
     ])
     func `Codes of the server`(serverCode: String, code: AuthError.Code) {
         #expect(self.code(serverCode) == code)

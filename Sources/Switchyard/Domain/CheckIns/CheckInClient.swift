@@ -30,12 +30,12 @@ public struct CheckInRecord: Sendable, Hashable, Identifiable {
 public struct CheckInSchedule: Sendable, Hashable {
     /// How long after a check-in the next one is due.
     public let interval: Duration
-    /// How long before a check-in is due the person is reminded.
+    /// How long before a check-in is due the app should remind the person. The client only keeps it.
     public let reminder: Duration
 
     /// - Parameters:
     ///   - interval: How long after a check-in the next one is due.
-    ///   - reminder: How long before that the person is reminded; by default two hours, or a twelfth of an interval that is
+    ///   - reminder: How long before that the app should remind the person; by default two hours, or a twelfth of an interval that is
     ///     shorter than a day.
     /// - Throws: `.invalidArgument` unless `interval` is a minute to a year, and `reminder` is not negative and shorter.
     public init(

@@ -6,9 +6,10 @@ public struct ContactModel: Sendable, Hashable, Identifiable {
     public var email: String?
     public var phoneNumber: String?
     public var note: String?
-    /// Whether the contact is notified when this person misses a check-in.
+    /// Whether the contact looks after this person: the providers' rules let them read the person's profile and check-ins. To
+    /// notify them when a check-in is missed is up to the app.
     public var isResponder: Bool
-    /// Whether this person is notified when the contact misses one.
+    /// Whether this person looks after the contact: the same from the other side.
     public var isDependent: Bool
     public var addedAt: Timestamp?
 
