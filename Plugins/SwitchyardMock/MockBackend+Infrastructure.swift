@@ -9,12 +9,12 @@ extension MockBackend {
     /// - Parameters:
     ///   - userID: The signed-in user, whose account is created if needed; `nil` for nobody.
     ///   - network: The device's connection.
-    ///   - surroundings: The clock, an observer and layers.
+    ///   - options: The clock, an observer and layers.
     public func infrastructure(
         signedInAs userID: AuthUser.ID? = nil, network: MockNetwork = MockNetwork(),
-        in surroundings: InfrastructureOptions = InfrastructureOptions()
+        in options: InfrastructureOptions = InfrastructureOptions()
     ) async throws(InfrastructureError) -> Infrastructure {
-        let infrastructure = try await Infrastructure(.mock(self, network: network), in: surroundings)
+        let infrastructure = try await Infrastructure(.mock(self, network: network), in: options)
         guard let userID else { return infrastructure }
         do throws(AuthError) {
             try await infrastructure.auth.signIn(with: .customToken(accounts.customToken(for: userID)))

@@ -138,11 +138,11 @@ private struct MyLimiter: ClientLayer {}
         var selection = InfrastructureSelection(default: .acme)
         selection.omit(.files)
         selection.omit(.messaging)
-        var surroundings = InfrastructureOptions(observer: LineObserver())
-        surroundings.layers = [MyLimiter()]
+        var options = InfrastructureOptions(observer: LineObserver())
+        options.layers = [MyLimiter()]
         var configuration = InfrastructureConfiguration(selection)
         configuration.retry = .standard
-        let backend = try await factory.make(configuration, in: surroundings)
+        let backend = try await factory.make(configuration, in: options)
         try await backend.storage.setDocument("users/alice", ["name": "Alice"])
         await backend.shutDown()
     }

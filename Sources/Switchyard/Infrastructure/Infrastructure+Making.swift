@@ -24,15 +24,15 @@ extension Infrastructure {
             in: InfrastructureOptions(stateFolder: stateFolder, observer: observer))
     }
 
-    /// All clients from one provider, with surroundings that set more than a folder: layers, a clock, deadlines.
+    /// All clients from one provider, with options that set more than a folder: layers, a clock, deadlines.
     public convenience init(
         _ module: some InfrastructureModule, others: [any InfrastructureModule] = [],
-        in surroundings: InfrastructureOptions
+        in options: InfrastructureOptions
     ) async throws(InfrastructureError) {
         try await self.init(
             factory: InfrastructureFactory([module] + others),
             configuration: InfrastructureConfiguration(InfrastructureSelection(default: module.provider)),
-            surroundings: surroundings, sparing: [.files, .messaging])
+            options: options, sparing: [.files, .messaging])
     }
 
     /// All clients, as configured in a file; see ``InfrastructureConfiguration`` for its format.
@@ -43,28 +43,28 @@ extension Infrastructure {
     /// - Parameters:
     ///   - file: JSON with the choice of providers and their settings.
     ///   - modules: The providers that the file may name.
-    ///   - surroundings: The file's own state folder takes precedence over theirs.
+    ///   - options: The file's own state folder takes precedence over this one.
     ///   - environment: Where `${NAME}` is looked up.
     /// - Throws: `.localStore` if the file cannot be read; `.invalidConfiguration` and `.unknownProvider` with the place in the
     ///   file, or the module's own error.
     public convenience init(
         contentsOf file: URL, modules: [ConfigurableModule],
-        in surroundings: InfrastructureOptions = InfrastructureOptions(),
+        in options: InfrastructureOptions = InfrastructureOptions(),
         environment: [String: String] = ProcessInfo.processInfo.environment
     ) async throws(InfrastructureError) {
         try await self.init(
             InfrastructureConfiguration(contentsOf: file, environment: environment), modules: modules,
-            in: surroundings)
+            in: options)
     }
 
     /// All clients of a configuration.
     public convenience init(
         _ configuration: InfrastructureConfiguration, modules: [ConfigurableModule],
-        in surroundings: InfrastructureOptions = InfrastructureOptions()
+        in options: InfrastructureOptions = InfrastructureOptions()
     ) async throws(InfrastructureError) {
         try await self.init(
             factory: InfrastructureFactory([], configurable: modules.map(\.type)), configuration: configuration,
-            surroundings: surroundings)
+            options: options)
     }
 }
 

@@ -18,10 +18,10 @@ public final class Infrastructure: Sendable {
     /// - Parameter spared: Services that may be missing if their provider lacks them; their calls then say why.
     init(
         factory: InfrastructureFactory, configuration: InfrastructureConfiguration,
-        surroundings: InfrastructureOptions, sparing spared: Set<InfrastructureService> = []
+        options: InfrastructureOptions, sparing spared: Set<InfrastructureService> = []
     ) async throws(InfrastructureError) {
         assembly = SwitchCoordinator(
-            factory: factory, configuration: configuration, surroundings: surroundings, sparing: spared)
+            factory: factory, configuration: configuration, options: options, sparing: spared)
         let slots = assembly.slots
         auth = InfrastructureAuthClient(route: slots.auth.board) { [assembly] in await assembly.settleSession() }
         storage = PlacedStorageClient(

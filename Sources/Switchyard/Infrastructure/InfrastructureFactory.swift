@@ -62,9 +62,9 @@ public struct InfrastructureFactory: Sendable {
 
     /// All clients of `selection`. Throws here if anything is wrong with it, and then leaves nothing behind.
     public func make(
-        _ selection: InfrastructureSelection, in surroundings: InfrastructureOptions = InfrastructureOptions()
+        _ selection: InfrastructureSelection, in options: InfrastructureOptions = InfrastructureOptions()
     ) async throws(InfrastructureError) -> Infrastructure {
-        try await make(InfrastructureConfiguration(selection), in: surroundings)
+        try await make(InfrastructureConfiguration(selection), in: options)
     }
 
     /// All clients of `configuration`.
@@ -73,46 +73,46 @@ public struct InfrastructureFactory: Sendable {
     ///   module's own error.
     public func make(
         _ configuration: InfrastructureConfiguration,
-        in surroundings: InfrastructureOptions = InfrastructureOptions()
+        in options: InfrastructureOptions = InfrastructureOptions()
     ) async throws(InfrastructureError) -> Infrastructure {
-        try await Infrastructure(factory: self, configuration: configuration, surroundings: surroundings)
+        try await Infrastructure(factory: self, configuration: configuration, options: options)
     }
 
     // MARK: One client alone
 
     /// The auth client of `provider`, shared by all domain clients that this factory makes individually for that provider. It
-    /// has the surroundings of the first call, and lives as long as it or one of them is in use.
+    /// has the options of the first call, and lives as long as it or one of them is in use.
     public func createAuthClient(
-        provider: InfrastructureProvider, in surroundings: InfrastructureOptions = InfrastructureOptions()
+        provider: InfrastructureProvider, in options: InfrastructureOptions = InfrastructureOptions()
     ) async throws(InfrastructureError) -> any AuthClient {
-        try await alone(\.auth, of: provider, surroundings, on: [])
+        try await alone(\.auth, of: provider, options, on: [])
     }
 
     /// The storage uses the tokens of `auth`; without one its requests are unauthenticated.
     public func createStorageClient(
         provider: InfrastructureProvider, auth: (any AuthClient)? = nil,
-        in surroundings: InfrastructureOptions = InfrastructureOptions()
+        in options: InfrastructureOptions = InfrastructureOptions()
     ) async throws(InfrastructureError) -> any StorageClient {
-        Layers(retry: retry, surroundings).around(
-            try await module(provider).makeStorageClient(surroundings.context(for: provider, auth: auth))
+        Layers(retry: retry, options).around(
+            try await module(provider).makeStorageClient(options.context(for: provider, auth: auth))
         ) { $0.layered($1) }
     }
 
     public func createFileStorageClient(
         provider: InfrastructureProvider, auth: (any AuthClient)? = nil,
-        in surroundings: InfrastructureOptions = InfrastructureOptions()
+        in options: InfrastructureOptions = InfrastructureOptions()
     ) async throws(InfrastructureError) -> any FileStorageClient {
-        Layers(retry: retry, surroundings).around(
-            try await module(provider).makeFileStorageClient(surroundings.context(for: provider, auth: auth))
+        Layers(retry: retry, options).around(
+            try await module(provider).makeFileStorageClient(options.context(for: provider, auth: auth))
         ) { $0.layered($1) }
     }
 
     public func createMessagingClient(
         provider: InfrastructureProvider, auth: (any AuthClient)? = nil,
-        in surroundings: InfrastructureOptions = InfrastructureOptions()
+        in options: InfrastructureOptions = InfrastructureOptions()
     ) async throws(InfrastructureError) -> any MessagingClient {
-        Layers(retry: retry, surroundings).around(
-            try await module(provider).makeMessagingClient(surroundings.context(for: provider, auth: auth))
+        Layers(retry: retry, options).around(
+            try await module(provider).makeMessagingClient(options.context(for: provider, auth: auth))
         ) { $0.layered($1) }
     }
 
@@ -141,44 +141,44 @@ public struct InfrastructureFactory: Sendable {
     /// makes for the provider; without such a client, it uses the session stored on the device.
     ///
     /// All domain clients that a factory makes this way for one provider share one storage. It is made with the first client,
-    /// in that client's surroundings, and lives as long as any of them. For all clients and an explicit shutdown, use an
+    /// in that client's options, and lives as long as any of them. For all clients and an explicit shutdown, use an
     /// ``Infrastructure``.
     public func createUserClient(
-        provider: InfrastructureProvider, in surroundings: InfrastructureOptions = InfrastructureOptions()
+        provider: InfrastructureProvider, in options: InfrastructureOptions = InfrastructureOptions()
     ) async throws(InfrastructureError) -> any UserClient {
-        try await alone(\.users, of: provider, surroundings, on: [.auth, .storage, .files])
+        try await alone(\.users, of: provider, options, on: [.auth, .storage, .files])
     }
     /// As ``createUserClient(provider:in:)``.
     public func createContactsClient(
-        provider: InfrastructureProvider, in surroundings: InfrastructureOptions = InfrastructureOptions()
+        provider: InfrastructureProvider, in options: InfrastructureOptions = InfrastructureOptions()
     ) async throws(InfrastructureError) -> any ContactsClient {
-        try await alone(\.contacts, of: provider, surroundings)
+        try await alone(\.contacts, of: provider, options)
     }
     /// As ``createUserClient(provider:in:)``.
     public func createCheckInClient(
-        provider: InfrastructureProvider, in surroundings: InfrastructureOptions = InfrastructureOptions()
+        provider: InfrastructureProvider, in options: InfrastructureOptions = InfrastructureOptions()
     ) async throws(InfrastructureError) -> any CheckInClient {
-        try await alone(\.checkIns, of: provider, surroundings)
+        try await alone(\.checkIns, of: provider, options)
     }
     /// As ``createUserClient(provider:in:)``.
     public func createNotificationClient(
-        provider: InfrastructureProvider, in surroundings: InfrastructureOptions = InfrastructureOptions()
+        provider: InfrastructureProvider, in options: InfrastructureOptions = InfrastructureOptions()
     ) async throws(InfrastructureError) -> any NotificationClient {
-        try await alone(\.notifications, of: provider, surroundings)
+        try await alone(\.notifications, of: provider, options)
     }
 
     private func alone<Client>(
         _ slot: KeyPath<ClientTable, ServiceClients<Client>>, of provider: InfrastructureProvider,
-        _ surroundings: InfrastructureOptions,
+        _ options: InfrastructureOptions,
         on foundations: Set<InfrastructureService> = [.auth, .storage]
     ) async throws(InfrastructureError) -> Client {
-        let assembly = assembly(of: provider, surroundings)
+        let assembly = assembly(of: provider, options)
         let slot = assembly.slots[keyPath: slot]
         try await assembly.add(foundations.union([slot.service]))
         return slot.client(keeping: assembly)
     }
 
-    private func assembly(of provider: InfrastructureProvider, _ surroundings: InfrastructureOptions)
+    private func assembly(of provider: InfrastructureProvider, _ options: InfrastructureOptions)
         -> SwitchCoordinator
     {
         small.assembly(of: provider) {
@@ -186,7 +186,7 @@ public struct InfrastructureFactory: Sendable {
             configuration.retry = retry
             return SwitchCoordinator(
                 factory: self, configuration: configuration,
-                surroundings: surroundings, sparing: [.files])  // needed only for user images
+                options: options, sparing: [.files])  // needed only for user images
         }
     }
 

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// The surroundings of clients: clocks, a folder for their state, an observer and layers.
+/// The options of clients: clocks, a folder for their state, an observer and layers.
 public struct InfrastructureOptions: Sendable {
     /// Time for pauses and deadlines.
     public var clock: any Clock<Duration>
@@ -41,10 +41,10 @@ public struct InfrastructureOptions: Sendable {
             program: program, callLimits: callLimits)
     }
 
-    /// These surroundings with the folder of `configuration`, if it names one.
+    /// These options with the folder of `configuration`, if it names one.
     func with(_ configuration: InfrastructureConfiguration) -> InfrastructureOptions {
-        var surroundings = self
-        if let folder = configuration.stateFolder { surroundings.stateFolder = folder }
-        return surroundings
+        var options = self
+        if let folder = configuration.stateFolder { options.stateFolder = folder }
+        return options
     }
 }

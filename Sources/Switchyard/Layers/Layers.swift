@@ -4,12 +4,12 @@ struct Layers: Sendable {
 
     /// Retries are innermost, so that an observer outside sees one call with its pauses, and a deadline applies to all
     /// attempts together.
-    init(retry: RetryPolicy?, _ surroundings: InfrastructureOptions) {
-        if let retry { all.append(RetryLayer(retry, clock: surroundings.clock, observer: surroundings.observer)) }
+    init(retry: RetryPolicy?, _ options: InfrastructureOptions) {
+        if let retry { all.append(RetryLayer(retry, clock: options.clock, observer: options.observer)) }
         all.append(DeadlineLayer())
-        all += surroundings.layers
-        if !(surroundings.observer is SilentObserver) {
-            all.append(ObserveLayer(surroundings.observer, clock: surroundings.clock))
+        all += options.layers
+        if !(options.observer is SilentObserver) {
+            all.append(ObserveLayer(options.observer, clock: options.clock))
         }
     }
 

@@ -11,11 +11,11 @@ import Testing
     private let log = EventLog()
 
     private func device() async throws -> Infrastructure {
-        var surroundings = InfrastructureOptions(observer: log)
-        surroundings.now = { [time] in time.now }
+        var options = InfrastructureOptions(observer: log)
+        options.now = { [time] in time.now }
         let backend = MockBackend(now: { [time] in time.now })
         return try await InfrastructureFactory(MockModule(backend: backend, network: network)).make(
-            InfrastructureSelection(default: .mock), in: surroundings)
+            InfrastructureSelection(default: .mock), in: options)
     }
 
     @Test func `A connection that comes back is told while a stream is open`() async throws {

@@ -13,9 +13,9 @@ import Testing
 
     /// A server on a slow connection.
     private func server(_ limits: CallLimits) async throws -> Infrastructure {
-        var surroundings = InfrastructureOptions()
-        surroundings.callLimits = limits
-        let backend = try await Infrastructure(.mock(project, network: network), in: surroundings)
+        var options = InfrastructureOptions()
+        options.callLimits = limits
+        let backend = try await Infrastructure(.mock(project, network: network), in: options)
         _ = try await backend.actingAsProject()
         network.latency = .seconds(1)
         return backend

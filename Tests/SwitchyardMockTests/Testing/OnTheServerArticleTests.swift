@@ -65,9 +65,9 @@ struct Mail: Codable, Sendable {
     }
 
     @Test func `A server bounds what it asks for at a time`() async throws {
-        var surroundings = InfrastructureOptions()
-        surroundings.callLimits = CallLimits(underWay: 64, waiting: 256)
-        let bounded = try await Infrastructure(.mock, in: surroundings)
+        var limited = InfrastructureOptions()
+        limited.callLimits = CallLimits(underWay: 64, waiting: 256)
+        let bounded = try await Infrastructure(.mock, in: limited)
         await bounded.shutDown()
         await backend.shutDown()
     }

@@ -313,8 +313,8 @@ import Testing
         async throws
     {
         let (events, lines) = (EventLog(), Noted<String>())
-        let surroundings = InfrastructureOptions(observer: events)
-        let backend = try await Infrastructure(.mock, in: surroundings)
+        let options = InfrastructureOptions(observer: events)
+        let backend = try await Infrastructure(.mock, in: options)
         try await backend.auth.signInAnonymously()
         let token = try await backend.auth.accessToken().value
         let caller = try await backend.tokenVerifier().verify(token)

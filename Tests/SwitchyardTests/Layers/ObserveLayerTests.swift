@@ -163,12 +163,12 @@ import Testing
 
     @Test func `Layers of one's own stand where they are put, around clients made one by one too`() async throws {
         let log = Log()
-        var surroundings = InfrastructureOptions()
-        surroundings.layers = [Naming("inner", log), Naming("outer", log)]
+        var options = InfrastructureOptions()
+        options.layers = [Naming("inner", log), Naming("outer", log)]
         let factory = InfrastructureFactory(MockModule(backend: MockBackend()))
-        let auth = try await factory.createAuthClient(provider: .mock, in: surroundings)
+        let auth = try await factory.createAuthClient(provider: .mock, in: options)
         try await auth.signInAnonymously()
-        let storage = try await factory.createStorageClient(provider: .mock, auth: auth, in: surroundings)
+        let storage = try await factory.createStorageClient(provider: .mock, auth: auth, in: options)
         _ = try await storage.document("a/1")
         #expect(
             log.lines.filter { !$0.contains("access token") } == [

@@ -12,8 +12,8 @@ import Testing
         let admin: any AdminClient
         let token: Secret
 
-        init(_ surroundings: InfrastructureOptions = InfrastructureOptions()) async throws {
-            backend = try await Infrastructure(.mock, in: surroundings)
+        init(_ options: InfrastructureOptions = InfrastructureOptions()) async throws {
+            backend = try await Infrastructure(.mock, in: options)
             try await backend.auth.signInAnonymously()
             token = try await backend.auth.accessToken().value
             verifier = try await backend.tokenVerifier()

@@ -50,7 +50,7 @@ struct ClientTable: Sendable {
     func reserve(_ plan: SwitchPlan) -> Bool { all.map { $0.reserve(plan) }.allSatisfy { $0 } }
 
     /// The writes queued on the storages that `change` replaced.
-    func leftWrites(with change: Int, _ surroundings: InfrastructureOptions) async -> [SwitchReport.LeftWrites] {
+    func leftWrites(with change: Int, _ options: InfrastructureOptions) async -> [SwitchReport.LeftWrites] {
         var left: [SwitchReport.LeftWrites] = []
         for (provider, storage) in storage.leaving(with: change) {
             let keeping = storage.unwrapped(as: (any UnsentWriteStoring).self)
@@ -60,7 +60,7 @@ struct ClientTable: Sendable {
             left.append(
                 SwitchReport.LeftWrites(
                     provider: provider, count: count,
-                    isOnDisk: keeping?.keepsQueueOnDisk ?? (surroundings.stateFolder != nil)))
+                    isOnDisk: keeping?.keepsQueueOnDisk ?? (options.stateFolder != nil)))
         }
         return left.sorted { $0.provider.rawValue < $1.provider.rawValue }
     }
@@ -76,16 +76,16 @@ struct ClientTable: Sendable {
 
     /// Waits for calls on the clients that `change` replaced, and ends them; a storage with writes in memory ends only after
     /// sending them.
-    func finish(_ change: Int, _ surroundings: InfrastructureOptions) async -> SwitchReport.Drained {
-        let watch = Stopwatch(surroundings.clock)
-        let deadline = surroundings.drainDeadline
-        let abandoned = await drain(change, within: deadline, clock: surroundings.clock)
+    func finish(_ change: Int, _ options: InfrastructureOptions) async -> SwitchReport.Drained {
+        let watch = Stopwatch(options.clock)
+        let deadline = options.drainDeadline
+        let abandoned = await drain(change, within: deadline, clock: options.clock)
         // Only now, because a call in progress may have added to a queue.
-        var left = await leftWrites(with: change, surroundings)
+        var left = await leftWrites(with: change, options)
         if !left.isEmpty {
             let rest = deadline - watch.elapsed
-            await sent(storage.leaving(with: change).map(\.client), within: rest, surroundings.clock)
-            left = await leftWrites(with: change, surroundings)
+            await sent(storage.leaving(with: change).map(\.client), within: rest, options.clock)
+            left = await leftWrites(with: change, options)
         }
         for slot in all.reversed() where slot.service != .storage { await slot.endLeaving(with: change) }
         guard left.contains(where: { !$0.isOnDisk }) else {
@@ -138,13 +138,13 @@ struct ClientTable: Sendable {
     ) -> ClientDependencies {
         let selection = plan.selection
         return ClientDependencies(
-            context: plan.surroundings.context(for: provider, auth: service == .auth ? nil : auth.client()),
+            context: plan.options.context(for: provider, auth: service == .auth ? nil : auth.client()),
             core: CoreClients(
                 auth: auth.next(of: selection.provider(for: .auth), plan) ?? auth.absent,
                 storage: storage.next(of: provider, plan) ?? storage.absent,
                 files: files.next(of: selection.provider(for: .files), plan),
                 messaging: messaging.next(of: selection.provider(for: .messaging), plan),
-                now: plan.surroundings.now))
+                now: plan.options.now))
     }
 }
 

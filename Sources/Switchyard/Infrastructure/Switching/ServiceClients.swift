@@ -177,7 +177,7 @@ final class ServiceClients<Client: Sendable>: AnyServiceClients {
             }
             state.present = state.next.mapValues { made in
                 var made = made
-                made.companion = made.companion ?? companion(made.client, plan.surroundings)
+                made.companion = made.companion ?? companion(made.client, plan.options)
                 return made
             }
             state.next = state.present

@@ -6,7 +6,7 @@ actor SwitchCoordinator {
     nonisolated let slots = ClientTable()
     private(set) var configuration: InfrastructureConfiguration
     private let factory: InfrastructureFactory
-    private let surroundings: InfrastructureOptions
+    private let options: InfrastructureOptions
     private var services: Set<InfrastructureService> = []
     private let spared: Set<InfrastructureService>
     private var present: SwitchPlan?
@@ -34,12 +34,12 @@ actor SwitchCoordinator {
     /// - Parameter spared: Services that may be missing if their provider lacks them.
     init(
         factory: InfrastructureFactory, configuration: InfrastructureConfiguration,
-        surroundings: InfrastructureOptions, sparing spared: Set<InfrastructureService> = []
+        options: InfrastructureOptions, sparing spared: Set<InfrastructureService> = []
     ) {
         self.factory = factory
         self.spared = spared
         self.configuration = configuration
-        self.surroundings = surroundings
+        self.options = options
     }
 
     deinit { following?.cancel() }
@@ -92,11 +92,11 @@ actor SwitchCoordinator {
             let people = (unfinished.removeValue(forKey: provider) ?? []) + pendingWipes
             do throws(InfrastructureError) {
                 for userID in people {
-                    try await module.wipeLocalData(of: userID, present.surroundings.context(for: provider, auth: nil))
+                    try await module.wipeLocalData(of: userID, present.options.context(for: provider, auth: nil))
                 }
             } catch {
                 unfinished[provider] = people
-                surroundings.observer.observe(
+                options.observer.observe(
                     InfrastructureEvent(
                         service: .storage, provider: provider,
                         kind: .notice("The user's local documents could not be deleted: \(error.message)")))
@@ -129,12 +129,12 @@ actor SwitchCoordinator {
     ) async throws(InfrastructureError) -> SwitchReport {
         guard !isShutDown else { throw InfrastructureError(.shutDown, "The infrastructure was shut down.") }
         await takeWipeRequests()
-        let watch = Stopwatch(surroundings.clock)
+        let watch = Stopwatch(options.clock)
         let old = configuration
         var new = configuration
         edit(&new)
         let plan = try SwitchPlan(
-            new, for: services.union(added), sparing: spared, factory, surroundings, after: present)
+            new, for: services.union(added), sparing: spared, factory, options, after: present)
         if !slots.reserve(plan) {
             for drain in drains.values { _ = await drain.value }
             _ = slots.reserve(plan)
@@ -160,9 +160,9 @@ actor SwitchCoordinator {
         if wasOff || !slots.storageNetwork.isOn, let storage = chosenStorage(of: plan) {
             await slots.storageNetwork.apply(to: storage)
         }
-        let left = await slots.leftWrites(with: change, plan.surroundings)
-        let draining = Task { [weak self, slots, surroundings = plan.surroundings] in
-            let drained = await slots.finish(change, surroundings)
+        let left = await slots.leftWrites(with: change, plan.options)
+        let draining = Task { [weak self, slots, options = plan.options] in
+            let drained = await slots.finish(change, options)
             await self?.drained(change)
             return drained
         }
@@ -254,7 +254,7 @@ actor SwitchCoordinator {
             // Another change or the shutdown may have begun in the meantime.
             guard let present, !isShutDown, change == lastChange else { continue }
             let made = ServerClientFactories(
-                storage: storage, files: files, layers: present.layers, now: surroundings.now)
+                storage: storage, files: files, layers: present.layers, now: options.now)
             if lasts { serverClientFactories.withLock { $0 = made } }
             return made
         }
@@ -268,7 +268,7 @@ actor SwitchCoordinator {
         let result: Result<any ServerClientFactory, InfrastructureError>
         do throws(InfrastructureError) {
             result = .success(
-                try await module.makeServerClientFactory(plan.surroundings.context(for: provider, auth: nil)))
+                try await module.makeServerClientFactory(plan.options.context(for: provider, auth: nil)))
         } catch {
             result = .failure(error)
         }

@@ -4,7 +4,7 @@ import SwitchyardBytes
 /// The target of a switch: the selection, the modules that make the clients, and their settings.
 struct SwitchPlan: Sendable {
     let selection: InfrastructureSelection
-    let surroundings: InfrastructureOptions
+    let options: InfrastructureOptions
     let layers: Layers
     private let retry: RetryPolicy?
     private let isFromVariables: Bool
@@ -40,7 +40,7 @@ struct SwitchPlan: Sendable {
     init(
         _ configuration: InfrastructureConfiguration, for services: Set<InfrastructureService>,
         sparing spared: Set<InfrastructureService>,
-        _ factory: InfrastructureFactory, _ surroundings: InfrastructureOptions, after present: SwitchPlan?
+        _ factory: InfrastructureFactory, _ options: InfrastructureOptions, after present: SwitchPlan?
     ) throws(InfrastructureError) {
         try factory.check(configuration)
         selection = configuration.selection
@@ -48,13 +48,13 @@ struct SwitchPlan: Sendable {
         isFromVariables = configuration.isFromVariables
         self.services = services
         self.spared = spared
-        self.surroundings = surroundings.with(configuration)
-        layers = Layers(retry: configuration.retry, surroundings)
+        self.options = options.with(configuration)
+        layers = Layers(retry: configuration.retry, options)
         for provider in selection.providers.sorted(by: { $0.rawValue < $1.rawValue }) {
             let module = try factory.module(provider, configuration)
             let setup = Setup(
                 provider: provider, settings: ModuleSource.settingsWithSecrets(of: module),
-                stateFolder: self.surroundings.stateFolder)
+                stateFolder: self.options.stateFolder)
             let known = present?.makers[provider]
             makers[provider] = known?.setup == setup ? known : Maker(module: module, setup: setup)
             if let known, known.setup != setup { providersWithNewSettings.insert(provider) }
