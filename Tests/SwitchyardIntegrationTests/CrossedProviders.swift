@@ -25,9 +25,9 @@ struct CrossedProviders: Sendable {
         options.hasDomainRules = hasDomainRules
         firebase = try LocalFirebase(options)
         postgres = try await PostgresServer()
-        var options = LocalSupabaseOptions()
-        options.database = postgres.place
-        supabase = try await LocalSupabase(options)
+        var supabaseOptions = LocalSupabaseOptions()
+        supabaseOptions.database = postgres.place
+        supabase = try await LocalSupabase(supabaseOptions)
         try await postgres.query(DocumentSchema.sql)
         if hasDomainRules { try await postgres.query(DocumentSchema.domainRules) }
         if isOpen { try await postgres.query("insert into switchyard.rules values ('users', 'owner', 'owner')") }

@@ -20,10 +20,10 @@ struct RoleClaimTests {
         let firebase = try LocalFirebase(options)
         let postgres = try await PostgresServer()
         try await postgres.query(DocumentSchema.sql)
-        var options = LocalSupabaseOptions()
-        options.database = postgres.place
-        options.firebase = try FirebaseProject(firebase.project, keys: firebase.publishedKeys)
-        let supabase = try await LocalSupabase(options)
+        var supabaseOptions = LocalSupabaseOptions()
+        supabaseOptions.database = postgres.place
+        supabaseOptions.firebase = try FirebaseProject(firebase.project, keys: firebase.publishedKeys)
+        let supabase = try await LocalSupabase(supabaseOptions)
 
         var people = FirebaseConfiguration(project: firebase.project, apiKey: "key", usesEmulatorVariables: false)
         people.emulators.auth = firebase.host
