@@ -13,7 +13,8 @@ extension InfrastructureModule where Self == FirebaseModule {
     /// Firebase, set up in one line; `setUp` changes further settings.
     ///
     /// ```swift
-    /// let backend = try await Infrastructure(.firebase(project: "demo", apiKey: key) { $0.bucket = "demo.appspot.com" })
+    /// let firebase: FirebaseModule = .firebase(project: "demo", apiKey: key) { $0.bucket = "demo.appspot.com" }
+    /// let backend = try await Infrastructure(firebase)
     /// ```
     public static func firebase(
         project: String, apiKey: Secret, _ setUp: (inout FirebaseConfiguration) -> Void = { _ in }
@@ -59,7 +60,8 @@ extension ConfigurableModule {
 /// over plain HTTP.
 ///
 /// ```swift
-/// let backend = try await Infrastructure(.firebase(project: "demo", apiKey: Secret(key)) { $0.writeLedger = "ledger" })
+/// let firebase: FirebaseModule = .firebase(project: "demo", apiKey: Secret(key)) { $0.writeLedger = "ledger" }
+/// let backend = try await Infrastructure(firebase)
 /// ```
 /// Requests carry the token of the chosen auth client if that is Firebase's, too; security rules accept no other. Create
 /// composite indexes in the console, with the link in the error of a query that lacks one. Everything works with emulators as

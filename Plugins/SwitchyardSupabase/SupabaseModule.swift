@@ -14,7 +14,8 @@ extension InfrastructureModule where Self == SupabaseModule {
     /// A Supabase project, set up in one line; `setUp` changes further settings.
     ///
     /// ```swift
-    /// let backend = try await Infrastructure(.supabase(url: url, key: key) { $0.bucket = "avatars" })
+    /// let supabase: SupabaseModule = .supabase(url: url, key: key) { $0.bucket = "avatars" }
+    /// let backend = try await Infrastructure(supabase)
     /// ```
     public static func supabase(
         url: String, key: Secret, _ setUp: (inout SupabaseConfiguration) -> Void = { _ in }
