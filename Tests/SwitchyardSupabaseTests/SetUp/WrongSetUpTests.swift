@@ -193,15 +193,15 @@ import Testing
         let read = await site.reading()
         #expect(read?.code == .unauthenticated)
         #expect(
-            read?.message.hasPrefix("Reading “users/alice” failed: The token of “elsewhere” has no claim “role”")
+            read?.message.hasPrefix("Reading “users/alice” failed: The token of “elsewhere” lacks the claim “role”")
                 == true)
         let (queued, heard) = try await site.writing()
         #expect(queued?.code == .unauthenticated)
-        #expect(heard?.message.contains("has no claim “role”. Let its issuer say “authenticated” there") == true)
+        #expect(heard?.message.contains("lacks the claim “role”. Have its issuer set it to “authenticated”") == true)
         #expect(site.transport.requests.isEmpty)
         let shown = try await site.streaming()
         #expect(shown?.code == .unauthenticated)
-        #expect(shown?.message.contains("has no claim “role”") == true)
+        #expect(shown?.message.contains("lacks the claim “role”") == true)
         try await site.end()
     }
 
