@@ -44,21 +44,27 @@ struct RowReader: Sendable {
     func documents(of answer: Answer) -> [Found] {
         guard let first = answer.rows.first else { return [] }
         var layout = RowLayout(answer.shape, like: first)
-        var found: [Found] = []
-        found.reserveCapacity(answer.rows.count)
-        versions.note(from: answer.version) { time in
-            for row in answer.rows {
-                if !layout.fits(row) { layout = RowLayout(answer.shape, like: row) }
-                guard let path = layout.path(of: row) else { continue }
-                let version = layout.version(of: row)
-                let seen = version.map { time($0, path) } ?? answer.version
-                let document = layout.document(row, at: path, version: seen ?? answer.version)
-                // First seen by a later read whose answer was faster: the next check reports it.
-                let isSettled = seen.map { $0 <= answer.version } ?? false
-                found.append(Found(document: document, tag: version.map { answer.shape.tag($0) }, isSettled: isSettled))
-            }
+        var named: [(row: JSONObject, layout: RowLayout, path: StoragePath)] = []
+        named.reserveCapacity(answer.rows.count)
+        var seen: [(path: StoragePath, version: String)] = []
+        seen.reserveCapacity(answer.rows.count)
+        for row in answer.rows {
+            if !layout.fits(row) { layout = RowLayout(answer.shape, like: row) }
+            guard let path = layout.path(of: row) else { continue }
+            named.append((row, layout, path))
+            if let version = layout.version(of: row) { seen.append((path, version)) }
         }
-        return found
+        // Rows of views have no versions, so either all have one or none.
+        let times = seen.count == named.count ? versions.times(of: seen, from: answer.version) : []
+        return named.indices.map { index in
+            let (row, layout, path) = named[index]
+            let time = times.isEmpty ? answer.version : times[index]
+            return Found(
+                document: layout.document(row, at: path, version: time ?? answer.version),
+                tag: times.isEmpty ? nil : answer.shape.tag(seen[index].version),
+                // First seen by a later read whose answer was faster: the next check reports it.
+                isSettled: time.map { $0 <= answer.version } ?? false)
+        }
     }
 
     // MARK: Queries

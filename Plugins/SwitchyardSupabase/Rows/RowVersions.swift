@@ -12,16 +12,17 @@ final class RowVersions: Sendable {
     private static let limit = 50_000
     private let rows = Mutex<[StoragePath: Known]>([:])
 
-    /// Gives the times of rows that were read or written: those at which these versions of them were first seen.
+    /// The times of rows that were read or written: those at which these versions of them were first seen.
     ///
     /// - Parameters:
+    ///   - seen: Rows with their versions.
     ///   - time: When the read began, or the write was answered.
-    ///   - body: Calls the closure that it gets for each row. The result is `nil` if the answer may be older than what is known:
-    ///     it was asked for before a write had its answer.
-    func note(from time: Timestamp, _ body: ((_ version: String, _ path: StoragePath) -> Timestamp?) -> Void) {
+    /// - Returns: For each row, its time; `nil` if the answer may be older than what is known: it was asked for before a write
+    ///   had its answer.
+    func times(of seen: [(path: StoragePath, version: String)], from time: Timestamp) -> [Timestamp?] {
         rows.withLock { rows in
             if rows.count >= Self.limit { rows.removeAll() }
-            body { version, path in
+            return seen.map { path, version in
                 Self.note(version, time, &rows[path, default: Known(version: version, since: time)])
             }
         }

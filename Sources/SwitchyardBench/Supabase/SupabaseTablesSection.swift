@@ -22,6 +22,7 @@
             }
             try await thousand(bench, site, storage)
             try await page(bench, site, storage)
+            try await documents(bench, site, storage)
             await storage.shutDown()
         }
 
@@ -170,6 +171,31 @@
                 "20 of many in order, share of blocking libcurl", milliseconds[0] / milliseconds[1], "×", .atLeast(0.8))
         }
 
+        /// As many documents, through the function for queries, beside a plain select of the same bytes.
+        private func documents(
+            _ bench: Bench, _ site: SupabaseBenchSite, _ storage: any StorageClient
+        ) async throws {
+            let repeats = bench.settings.count(20, quick: 1)
+            let address = "\(site.url)/rest/v1/plain?select=path,data,created_at,updated_at&order=path"
+            let results = try await BenchComparison(rounds: bench.settings.count(9, quick: 1), warmUps: 2).run([
+                .init("plain select by libcurl") {
+                    try await BlockingCurl.gets(headers: site.headers, count: repeats) { _ in address }
+                },
+                .init("switchyard") {
+                    for _ in 0..<repeats {
+                        guard try await storage.documents(Query(in: "people"), from: .server).documents.count == 1_000
+                        else { throw BenchFailure("a wrong answer") }
+                    }
+                },
+            ])
+            for result in results {
+                await bench.report("1000 documents, \(result.name)", Double(repeats) / result.seconds, "req/s")
+            }
+            await bench.report(
+                "1000 documents, share of the plain select", results[0].seconds / results[1].seconds, "×", .atLeast(0.8)
+            )
+        }
+
         private static func spread(
             _ concurrency: Int, _ work: @escaping @Sendable (Int) async throws -> Void
         ) async throws {
@@ -206,7 +232,11 @@
                       select n, n * 7919::bigint % 1000003, 'Number ' || n
                       from generate_series(1, \(settings.count(1_000_000, quick: 20_000))) n;
                     create index on public.many (rank);
-                    analyze public.things, public.many;
+                    insert into switchyard.documents (path, data, owner, created_at, updated_at)
+                      select 'people/p' || lpad(number::text, 4, '0'), to_jsonb(b) - 'number', 'u1', now(), now() from public.bench b;
+                    create table public.plain as select path, data, created_at, updated_at from switchyard.documents;
+                    grant select on public.plain to anon;
+                    analyze public.things, public.many, public.plain, switchyard.documents;
                     grant all on public.bench, public.things, public.many to anon;
                     """)
             return 0

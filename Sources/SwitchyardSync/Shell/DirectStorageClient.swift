@@ -136,7 +136,7 @@ public final class DirectStorageClient: StorageClient {
         // What the driver says of a batch that it cannot carry out is the more exact.
         try driver.check(batch.checked().writes)
         try checkBatch(batch)
-        if let write = batch.writes.first, driver.isProvisional(write.path) {
+        if batch.writes.contains(where: { driver.isProvisional($0.path) }) {
             return try await writer.add(batch, userID: owner.userID)
         }
         let id = RandomID.make()

@@ -7,7 +7,7 @@ extension SyncDriver {
         guard batch.writes.count == 1 else {
             throw .unsupported(
                 "a batch with a document whose name the server makes", by: provider,
-                instead: "Add “\(batch.writes.first?.path.collection.rawValue ?? "")” documents one by one.")
+                instead: "Add documents of “\(batch.writes.first?.path.collection.rawValue ?? "")” one by one.")
         }
         let id = RandomID.make()
         let (document, result) = try await add(

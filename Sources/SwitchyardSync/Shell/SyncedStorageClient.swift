@@ -182,7 +182,7 @@ public final class SyncedStorageClient: StorageClient, SignInFollowing, UnsentWr
         // What the driver says of a batch that it cannot carry out is the more exact.
         try driver.check(batch.checked().writes)
         try checkBatch(batch)
-        if let write = batch.writes.first, driver.isProvisional(write.path) {
+        if batch.writes.contains(where: { driver.isProvisional($0.path) }) {
             try await engine.checkServer()
             return try await driver.add(batch, userID: owner?.userID)
         }

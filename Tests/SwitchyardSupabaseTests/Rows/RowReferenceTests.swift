@@ -39,6 +39,24 @@ struct RowReferenceTests {
         #expect(ColumnKind.reference("lists", key: .integer(.max)).json(StoragePath("lists/x").documentValue) == nil)
     }
 
+    @Test func `A column whose type is declared as uuid needs no second mention`() throws {
+        var mapping = SupabaseTableMapping(collection: "notes", table: "notes", columns: ["owner", "readers", "text"])
+        mapping.columnTypes = ["id": .uuid, "owner": .uuid, "readers": .array(of: .uuid), "text": .text]
+        let tables = try TableMappings([mapping], usesDocuments: false)
+        let name = UUID().uuidString
+        #expect(tables.canonical(StoragePath(unchecked: "notes/\(name)")).id == name.lowercased())
+        #expect(tables.newDocument(in: "notes")?.id.utf8.count == 36)
+        let write = tables.canonical(
+            DocumentWrite(
+                path: StoragePath(unchecked: "notes/\(name)"),
+                operation: .set(["owner": .string(name), "readers": [.string(name)], "text": .string(name)])))
+        #expect(
+            write.operation
+                == .set([
+                    "owner": .string(name.lowercased()), "readers": [.string(name.lowercased())], "text": .string(name),
+                ]))
+    }
+
     @Test(arguments: [["lst": "lists"], ["list": "lists/{id}/x"], ["list": "lists/a"]])
     func `A reference of no field, or to no collection, is a mistake of the mapping`(_ references: [String: String]) {
         var mapping = TablesSite.mappings[1]

@@ -56,6 +56,8 @@ struct MappedTable: Hashable, Sendable {
                 throw mistake("has a reference “\(field)” to “\(collection)”, which is the path of no collection")
             }
         }
+        var mapping = mapping
+        mapping.uuidColumns.formUnion(columns.filter { mapping.columnTypes[$0]?.isOfUUIDs == true })
         self.mapping = mapping
         self.segments = segments
         json = MappedTable.description(of: mapping, segments)
@@ -174,6 +176,15 @@ struct MappedTable: Hashable, Sendable {
         guard parts.count < segments.count, !directly || parts.count == segments.count - 1 else { return false }
         return zip(parts, segments).allSatisfy { part, segment in
             if case .name(let name) = segment { part.utf8Equals(name) } else { true }
+        }
+    }
+}
+
+extension SupabaseColumnType {
+    fileprivate var isOfUUIDs: Bool {
+        switch ColumnKind(self) {
+        case .uuid, .array(.uuid): true
+        default: false
         }
     }
 }

@@ -22,7 +22,8 @@ public struct SupabaseTableMapping: Sendable, Hashable, Codable {
     public var idColumn = "id"
     /// The columns by field name.
     public var fields: [String: String]
-    /// Those columns of the ID, the parents and the fields that have the type `uuid`.
+    /// Those columns of the ID, the parents and the fields that have the type `uuid`; the same as declaring them so in
+    /// ``columnTypes``.
     ///
     /// The database spells UUIDs in lower case, Swift's `uuidString` in upper case. In these columns, names and values are
     /// converted to lower case wherever you pass them: in paths, writes and conditions. Added documents get a UUID as ID.

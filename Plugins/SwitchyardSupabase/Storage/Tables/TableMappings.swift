@@ -41,7 +41,7 @@ struct TableMappings: Sendable {
         for mapping in mappings { tables.append(try MappedTable(mapping)) }
         self.tables = tables
         self.usesDocuments = usesDocuments
-        hasUUIDs = mappings.contains { !$0.uuidColumns.isEmpty }
+        hasUUIDs = tables.contains { !$0.mapping.uuidColumns.isEmpty }
         generatesIDs = mappings.contains(where: \.generatesIDs)
     }
 
