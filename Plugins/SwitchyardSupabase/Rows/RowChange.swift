@@ -34,6 +34,11 @@ struct RowAddress: Sendable {
     /// Whether the columns by which an upsert knows a row are all that lead to it, so that it cannot take another's place.
     func isKey(of shape: RowShape) -> Bool { Set(shape.keys) == Set(columns.map(\.name)) }
 
+    /// The columns that a request for this row names, as the service takes them.
+    func columns(with change: RowChange, _ shape: RowShape) -> String {
+        (columns.map(\.name) + change.columns(shape)).map(ColumnName.text).joined(separator: ",")
+    }
+
     func object(with change: RowChange) -> JSONObject {
         JSONObject(
             columns.map { (key: $0.name, value: $0.value) } + change.values.map { (key: $0.key, value: $0.value) })

@@ -21,6 +21,7 @@ struct RowGroup: Sendable {
 
     let kind: Kind
     private(set) var entries: [Entry]
+    private var paths: Set<StoragePath>
     /// The size of the rows in the request, roughly.
     private var size: Int
 
@@ -45,7 +46,7 @@ struct RowGroup: Sendable {
             entries.append(Entry(write: write, row: row, change: change, base: base))
         }
         guard let kind, kind != .deletions || entries.count <= Self.maximumDeletions else { return nil }
-        (self.kind, self.entries) = (kind, entries)
+        (self.kind, self.entries, self.paths) = (kind, entries, paths)
         size =
             kind == .deletions
             ? 0 : entries.reduce(0) { $0 + JSON.object($1.row.object(with: $1.change)).approximateSize }
@@ -62,20 +63,17 @@ struct RowGroup: Sendable {
 
     /// - Returns: Whether the other group's writes have been added; not those of another kind, or to the same rows.
     mutating func add(_ other: RowGroup) -> Bool {
-        let paths = Set(entries.map(\.write.path))
-        guard other.kind == kind, !other.entries.contains(where: { paths.contains($0.write.path) }),
+        guard other.kind == kind, paths.isDisjoint(with: other.paths),
             kind != .deletions || entries.count + other.entries.count <= Self.maximumDeletions
         else { return false }
         entries += other.entries
+        paths.formUnion(other.paths)
         size += other.size
         return true
     }
 
     /// The columns that the rows set; the same for all.
-    func columns(_ shape: RowShape) -> String {
-        (entries[0].row.columns.map(\.name) + entries[0].change.columns(shape)).map(ColumnName.text)
-            .joined(separator: ",")
-    }
+    func columns(_ shape: RowShape) -> String { entries[0].row.columns(with: entries[0].change, shape) }
 
     var objects: JSON { .array(entries.map { .object($0.row.object(with: $0.change)) }) }
 

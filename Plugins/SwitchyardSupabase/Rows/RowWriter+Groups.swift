@@ -11,15 +11,7 @@ extension RowWriter {
     func write(_ group: RowGroup, _ shape: RowShape) async throws(StorageError) -> [JSONObject?] {
         for entry in group.entries { try await passFence(entry.write, entry.row, entry.change, shape) }
         switch group.kind {
-        case .sets:
-            let rows = try await send(
-                .post, shape,
-                [
-                    ("on_conflict", shape.keys.map(ColumnName.text).joined(separator: ",")),
-                    ("columns", group.columns(shape)), ("select", shape.selection()),
-                ],
-                "return=representation,resolution=merge-duplicates,missing=default", group.objects)
-            return group.inOrder(rows, shape)
+        case .sets: return group.inOrder(try await upsert(group.objects, group.columns(shape), shape), shape)
         case .creations: return try await create(group, shape)
         case .deletions: return try await delete(group, shape)
         }

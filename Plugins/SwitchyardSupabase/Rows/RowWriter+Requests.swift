@@ -30,16 +30,17 @@ extension RowWriter {
         throw .lockedRow(row)
     }
 
-    func upsert(_ row: RowAddress, _ change: RowChange, _ shape: RowShape) async throws(StorageError) -> Written {
-        let columns = row.columns.map(\.name) + change.columns(shape)
-        let answer = try await send(
+    /// - Parameters:
+    ///   - rows: One row, or several.
+    ///   - columns: The columns to set, as the service takes them; a row without one of them gets its default.
+    func upsert(_ rows: JSON, _ columns: String, _ shape: RowShape) async throws(StorageError) -> [JSONObject] {
+        try await send(
             .post, shape,
             [
-                ("on_conflict", shape.keys.map(ColumnName.text).joined(separator: ",")),
-                ("columns", columns.map(ColumnName.text).joined(separator: ",")), ("select", shape.selection()),
+                ("on_conflict", shape.keys.map(ColumnName.text).joined(separator: ",")), ("columns", columns),
+                ("select", shape.selection()),
             ],
-            "return=representation,resolution=merge-duplicates,missing=default", .object(row.object(with: change)))
-        return Written(row: answer.first)
+            "return=representation,resolution=merge-duplicates,missing=default", rows)
     }
 
     func insert(_ row: RowAddress, _ change: RowChange, _ shape: RowShape) async throws(StorageError) -> Written {

@@ -82,7 +82,8 @@ struct RowWriter: Sendable {
         }
         if change.isWhole, row.isKey(of: shape) {
             do throws(StorageError) {
-                return try await upsert(row, change, shape)
+                let rows = JSON.object(row.object(with: change))
+                return Written(row: try await upsert(rows, row.columns(with: change, shape), shape).first)
             } catch {
                 // It takes the right to update, too, and that to read.
                 guard error.isAboutRights else { throw error }

@@ -66,7 +66,7 @@ extension SupabaseDriver {
     func commit(
         _ writes: [DocumentWrite], as name: String, for batch: OutgoingBatch? = nil
     ) async throws(StorageError) -> CommitResult {
-        if try await isPlain(writes) { return try await commitPlain(writes, as: name, for: batch) }
+        if let rows = try await plainRows(of: writes) { return try await commit(rows, as: name, for: batch) }
         guard tables.usesDocuments else { throw .separateRows }
         let (arguments, hasRows) = try arguments(for: writes, as: name)
         let answer: JSON
@@ -93,41 +93,49 @@ extension SupabaseDriver {
         return result
     }
 
-    private func commitPlain(
-        _ writes: [DocumentWrite], as name: String, for batch: OutgoingBatch?
+    private func commit(
+        _ plain: PlainRows, as name: String, for batch: OutgoingBatch?
     ) async throws(StorageError) -> CommitResult {
-        let writes = writes.map { tables.canonical($0) }
-        let places = try places(of: writes) ?? []
-        let results: [CommitResult]?
+        let (writes, places) = plain
+        let batch = batch.map { tables.canonical($0) }
+        let result: CommitResult?
         if writes.count == 1 {
-            let batch = batch.map { tables.canonical($0) }
-            results = [try await rows.commit(writes[0], in: places[0], for: batch)]
+            result = try await rows.commit(writes[0], in: places[0], for: batch)
         } else {
             let batch = batch ?? OutgoingBatch(id: name, writes: writes, mayHaveBeenSent: false)
-            results = try await rows.commit([tables.canonical(batch)], in: [places])
+            result = try await rows.commit([batch], in: [places])?.first
         }
-        guard let result = results?.first else { throw .separateRows }
+        guard let result else { throw .separateRows }
         hints.give(Set(writes.map(\.path)))
         return result
     }
 
-    /// Whether the writes are a request to a table, which no ledger knows. What must not take effect twice, or only in part,
-    /// goes through the functions where they are installed.
+    /// Writes in the database's spelling, and their tables.
+    typealias PlainRows = (writes: [DocumentWrite], places: [TableMappings.Place])
+
+    /// Whether the writes are a request to a table, which no ledger knows.
     func isPlain(_ writes: [DocumentWrite]) async throws(StorageError) -> Bool {
+        try await plainRows(of: writes) != nil
+    }
+
+    /// The rows of writes that are a request to a table. What must not take effect twice, or only in part, goes through the
+    /// functions where they are installed.
+    private func plainRows(of writes: [DocumentWrite]) async throws(StorageError) -> PlainRows? {
         let writes = writes.map { tables.canonical($0) }
-        guard !writes.isEmpty, let places = try places(of: writes) else { return false }
+        guard !writes.isEmpty, let places = try places(of: writes) else { return nil }
         switch try await rows.manner(of: writes, in: places) {
-        case .plain: return true
-        case .functions: return false
+        case .plain: return (writes, places)
+        case .functions: return nil
         case .cautious: break
         }
-        if rows.lacksFunctions || !tables.usesDocuments { return true }
+        if rows.lacksFunctions || !tables.usesDocuments { return (writes, places) }
         do throws(StorageError) {
-            return try await service.installedVersion(isForQueue: true) < Self.firstVersionWithMany
+            let version = try await service.installedVersion(isForQueue: true)
+            return version < Self.firstVersionWithMany ? (writes, places) : nil
         } catch {
             guard error.underlying as? SupabaseSchemaProblem == .missing else { throw error }
             rows.noteMissingFunctions()
-            return true
+            return (writes, places)
         }
     }
 
