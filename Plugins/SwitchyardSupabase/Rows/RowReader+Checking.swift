@@ -4,11 +4,6 @@ import SwitchyardSync
 
 /// Checks a target for changes. A small one is read; of a large one, only the keys and versions, and what differs.
 extension RowReader {
-    /// Up to this many rows are read in full.
-    private static let small = 100
-    /// After so many checks by keys and versions, the rows are read.
-    private static let maximumDigests = 20
-
     func check(_ target: RowTargets.Target) async throws(StorageError) -> RowTargets.Found {
         let found = try await results(of: target)
         let now = Set(found.results.map(\.path))
@@ -22,10 +17,7 @@ extension RowReader {
         switch target.watched {
         case .document(let path): return found(try await rows(named: [path.id], in: target.place))
         case .query(let query):
-            guard target.known.count > Self.small, target.digests < Self.maximumDigests else {
-                return found(try await rows(of: query, in: target.place))
-            }
-            guard let digest = try await digest(of: query, in: target.place) else {
+            guard target.suitsDigest, let digest = try await digest(of: query, in: target.place) else {
                 return found(try await rows(of: query, in: target.place))
             }
             let changed = digest.results.filter { target.known[$0.path] != $0.mark }.map(\.path)

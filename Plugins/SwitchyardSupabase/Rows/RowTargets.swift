@@ -19,6 +19,13 @@ struct RowTargets {
         fileprivate var order: [StoragePath] = []
         /// When this client's last write was acknowledged, if no later results have been reported.
         fileprivate var owed: Timestamp?
+
+        /// Up to this many rows are read in full.
+        private static let small = 100
+        private static let maximumDigests = 20
+
+        /// Whether keys and versions tell well enough what has changed.
+        var suitsDigest: Bool { known.count > Self.small && digests < Self.maximumDigests }
     }
 
     /// What a check of a target has found.

@@ -137,16 +137,23 @@ import Testing
         #expect(!rows.areDue)
     }
 
-    @Test func `After twenty checks by versions a target is due to be read in full`() throws {
+    @Test func `A large target is compared by versions, and read in full after twenty such checks`() throws {
         var rows = RowTargets(reader: "ann")
         _ = rows.add(Self.request, in: try place())
-        var digest = found([("a", "1")])
+        let results = (0..<101).map { ("n\($0)", "1") }
+        _ = rows.take(found(Array(results.dropLast())), for: rows.targets[2]!)
+        #expect(rows.targets[2]?.suitsDigest == false)
+        _ = rows.take(found(results), for: rows.targets[2]!)
+        var digest = found(results)
         digest.isDigest = true
         for count in 1...20 {
+            #expect(rows.targets[2]?.suitsDigest == true)
             _ = rows.take(digest, for: rows.targets[2]!)
             #expect(rows.targets[2]?.digests == count)
         }
-        _ = rows.take(found([("a", "1")]), for: rows.targets[2]!)
+        #expect(rows.targets[2]?.suitsDigest == false)
+        _ = rows.take(found(results), for: rows.targets[2]!)
         #expect(rows.targets[2]?.digests == 0)
+        #expect(rows.targets[2]?.suitsDigest == true)
     }
 }

@@ -102,7 +102,6 @@ final class SupabaseWatch: WatchConnection {
         // Under the lock, so that the answer to a request follows earlier events.
         let topics = state.withLock { state in
             for event in take(request, &state) { events.yield(event) }
-            state.mustPoll = true
             return state.changes.topics.union(state.rows.topics)
         }
         hints.follow(topics)
@@ -113,7 +112,10 @@ final class SupabaseWatch: WatchConnection {
         switch request {
         case .add(let watched):
             do throws(StorageError) {
-                guard let place = try tables.place(of: watched.target) else { return state.changes.take(request) }
+                guard let place = try tables.place(of: watched.target) else {
+                    state.mustPoll = true
+                    return state.changes.take(request)
+                }
                 return state.rows.add(watched, in: place, known: rowStore.current(watched.knownTags, of: place.table))
             } catch {
                 return [.removed([watched.id], cause: error)]
@@ -137,13 +139,15 @@ final class SupabaseWatch: WatchConnection {
         events.finish(.success(()))
     }
 
+    private func isDocument(_ path: StoragePath) -> Bool { (try? tables.place(of: path.collection)) == nil }
+
     // MARK: When to check
 
     private func take(_ hint: ChangeHints.Hint) {
         switch hint {
         case .written(let paths):
             state.withLock { state in
-                state.mustPoll = true
+                if paths.isEmpty || paths.contains(where: isDocument) { state.mustPoll = true }
                 state.rows.forget(paths, writtenBy: rowStore.nextVersion())
             }
         case .confirmed:
