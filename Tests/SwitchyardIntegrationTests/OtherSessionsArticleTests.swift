@@ -7,7 +7,7 @@ import SwitchyardSupabase
 import SwitchyardTestSupport
 import Testing
 
-struct TokenDesk {
+struct TokenIssuer {
     let accounts: Infrastructure  // with the Supabase project for auth
     let project: Infrastructure  // with the Firebase project for auth, and its credential
 
@@ -45,10 +45,10 @@ struct OtherSessionsArticleTests {
                 url: localSupabase.url.absoluteString, key: Secret(localSupabase.anonKey), bucket: "files")
         }
 
-        func makeServerClients() async throws -> TokenDesk {
+        func makeServerClients() async throws -> TokenIssuer {
             var configuration = supabase
             configuration.jwtSecret = localSupabase.environment["SUPABASE_JWT_SECRET"].map { Secret($0) }
-            return TokenDesk(
+            return TokenIssuer(
                 accounts: try await Infrastructure(.supabase(configuration)),
                 project: try await Infrastructure(.firebase(firebase)))
         }

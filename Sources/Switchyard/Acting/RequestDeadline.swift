@@ -57,7 +57,8 @@ enum RequestDeadline {
         }
     }
 
-    /// Lends a value of the parent task to a child task. The parent only waits in the meantime.
+    /// Carries a value from the parent task to a child task, or back. Unchecked, because the two never use it at the same time:
+    /// the parent waits in `withTaskGroup` until the child has ended.
     private struct UncheckedBox<Value>: @unchecked Sendable {
         let value: Value
     }

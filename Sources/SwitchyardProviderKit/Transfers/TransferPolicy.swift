@@ -16,7 +16,7 @@ package struct TransferPolicy: Sendable {
     package var backoff = Backoff.Policy(
         initial: .seconds(1), factor: 2, maximum: .seconds(64), jitter: 0.2, isFirstImmediate: true)
     /// How long discarding a partial upload may take at the end.
-    package var deadlineOfCancellation: Duration = .seconds(5)
+    package var discardLimit: Duration = .seconds(5)
 
     func with(patience: Duration?) -> TransferPolicy {
         var policy = self

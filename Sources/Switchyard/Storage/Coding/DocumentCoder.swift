@@ -15,10 +15,9 @@ import Foundation
 ///
 /// Dates are timestamps, `Data` is bytes, a `URL` is text, a ``StoragePath`` is a reference; a `Decimal` is a double, or text if
 /// it has more than 15 digits. ``Timestamp``, ``GeoPoint``, ``DocumentReference``, ``DocumentValue`` and ``DocumentData`` stay
-/// what they are. Whole numbers decode as fractions, and
-/// the other way round, if nothing is lost; otherwise decoding throws, as for 2⁵³ + 1 and a `Double`. A `nil` optional is left
-/// out, so a merge does not touch its field. Other types are what their own coding makes of them: a `Duration` becomes an array
-/// of two numbers.
+/// what they are. Whole numbers decode as fractions, and the other way round, if nothing is lost; otherwise decoding throws, as
+/// for 2⁵³ + 1 and a `Double`. A `nil` optional is left out, so a merge does not touch its field. Other types are what their own
+/// coding makes of them: a `Duration` becomes an array of two numbers.
 public struct DocumentCoder: Sendable {
     /// How property names become field names. Dictionary keys are never changed.
     public enum KeyStrategy: Sendable {

@@ -216,7 +216,7 @@ final class UploadRun: FileTransferControls {
     }
 
     private func abandon(_ session: UploadSession) async {
-        let (driver, clock, patience) = (driver, clock, policy.deadlineOfCancellation)
+        let (driver, clock, patience) = (driver, clock, policy.discardLimit)
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await driver.abandon(session) }
             group.addTask { try? await clock.sleep(for: patience) }
