@@ -9,8 +9,8 @@ import Testing
 
 @testable import SwitchyardSupabase
 
-/// Writes to rows whose answer is cut off at any byte, and such as were never carried out, with nothing installed. The queue
-/// heals all of them.
+/// Writes to rows whose answer is cut off, at every seventh byte and before the last one, and such as were never carried out, with
+/// nothing installed. The queue heals all of them.
 @Suite(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
 struct LostRowAnswerTests {
     private struct Outcome {
@@ -51,7 +51,9 @@ struct LostRowAnswerTests {
     }
 
     @Test(.timeLimit(.minutes(5)), arguments: LostWrite.allCases)
-    func `A write whose answer is cut off at any byte takes effect once`(_ write: LostWrite) async throws {
+    func `A write whose answer is cut off, at every seventh byte and the last, takes effect once`(_ write: LostWrite)
+        async throws
+    {
         let site = try await LostRowSite()
         let whole = try await Self.outcome(of: write, on: site, under: "whole", nil)
         #expect(whole.failure == nil && whole.rows == write.after)
