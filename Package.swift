@@ -14,7 +14,6 @@ let package = Package(
         .library(name: "SwitchyardFirebase", targets: ["SwitchyardFirebase"]),
         .library(name: "SwitchyardSupabase", targets: ["SwitchyardSupabase"]),
         .library(name: "SwitchyardSync", targets: ["SwitchyardSync"]),
-        .library(name: "SwitchyardSyncReference", targets: ["SwitchyardSyncReference"]),
         .library(name: "SwitchyardConformance", targets: ["SwitchyardConformance"]),
         .library(name: "SwitchyardDependencies", targets: ["SwitchyardDependencies"]),
         .library(name: "SwitchyardObservation", targets: ["SwitchyardObservation"]),
@@ -47,16 +46,11 @@ let package = Package(
             dependencies: ["SwitchyardBytes", .target(name: "CSwitchyardCurl", condition: .when(platforms: [.linux]))]),
         .target(name: "SwitchyardURLSession", dependencies: ["SwitchyardBytes", "SwitchyardWire"]),
         .target(name: "SwitchyardSync", dependencies: ["Switchyard", "SwitchyardBytes", "CSwitchyardSQLite"]),
-        // What a driver is compared with.
-        .target(name: "SwitchyardSyncReference", dependencies: ["Switchyard", "SwitchyardBytes", "SwitchyardSync"]),
 
         // Providers.
         .target(
             name: "SwitchyardMock", dependencies: ["Switchyard", "SwitchyardBytes", "SwitchyardProviderKit"],
             path: "Plugins/SwitchyardMock"),
-        .target(
-            name: "SwitchyardMockHarness", dependencies: ["Switchyard", "SwitchyardMock", "SwitchyardConformance"],
-            path: "Plugins/SwitchyardMockHarness"),
         .target(
             name: "SwitchyardFirestoreFormat", dependencies: ["Switchyard", "SwitchyardBytes"],
             path: "Plugins/SwitchyardFirestoreFormat"),
@@ -91,7 +85,10 @@ let package = Package(
             }),
 
         // What stands beside the clients.
-        .target(name: "SwitchyardConformance", dependencies: ["Switchyard", "SwitchyardBytes"]),
+        // The checks of every provider, with the model server that a driver is compared with and the mock's harnesses.
+        .target(
+            name: "SwitchyardConformance",
+            dependencies: ["Switchyard", "SwitchyardBytes", "SwitchyardSync", "SwitchyardMock"]),
         .target(name: "SwitchyardDependencies", dependencies: ["Switchyard", "SwitchyardMock"]),
         .target(name: "SwitchyardObservation", dependencies: ["Switchyard"]),
         // Local servers that speak the vendors' protocols.
@@ -114,7 +111,6 @@ let package = Package(
             name: "SwitchyardCLI",
             dependencies: [
                 "Switchyard", "SwitchyardBytes", "SwitchyardMock", "SwitchyardFirebase", "SwitchyardSupabase",
-                "SwitchyardMockHarness",
                 "SwitchyardConformance", "SwitchyardServerKit", "SwitchyardLocalFirebase", "SwitchyardLocalSupabase",
                 "SwitchyardLifeSignalStory",
             ]),
@@ -122,7 +118,7 @@ let package = Package(
             name: "SwitchyardBench",
             dependencies: [
                 "Switchyard", "SwitchyardBytes", "SwitchyardWire", "SwitchyardURLSession", "SwitchyardSync",
-                "SwitchyardSyncReference", "SwitchyardProviderKit",
+                "SwitchyardConformance", "SwitchyardProviderKit",
                 "SwitchyardMock", "SwitchyardFirebase", "SwitchyardSupabase", "SwitchyardServerKit",
                 "SwitchyardLocalFirebase", "SwitchyardLocalSupabase",
                 "SwitchyardTestSupport", .target(name: "CSwitchyardCurl", condition: .when(platforms: [.linux])),
@@ -169,13 +165,13 @@ let package = Package(
         .testTarget(
             name: "SwitchyardSyncTests",
             dependencies: [
-                "Switchyard", "SwitchyardBytes", "SwitchyardSync", "SwitchyardSyncReference", "SwitchyardConformance",
+                "Switchyard", "SwitchyardBytes", "SwitchyardSync", "SwitchyardConformance",
                 "SwitchyardTestRuns", "SwitchyardTestSupport",
             ]),
         .testTarget(
             name: "SwitchyardMockTests",
             dependencies: [
-                "Switchyard", "SwitchyardMock", "SwitchyardMockHarness", "SwitchyardConformance",
+                "Switchyard", "SwitchyardMock", "SwitchyardConformance",
                 "SwitchyardTestRuns", "SwitchyardTestSupport",
             ]),
         .testTarget(
@@ -204,7 +200,7 @@ let package = Package(
             name: "SwitchyardFirebaseTests",
             dependencies: [
                 "Switchyard", "SwitchyardBytes", "SwitchyardProviderKit", "SwitchyardWire", "SwitchyardSync",
-                "SwitchyardSyncReference", "SwitchyardFirestoreFormat", "SwitchyardFirebase", "SwitchyardMock",
+                "SwitchyardFirestoreFormat", "SwitchyardFirebase", "SwitchyardMock",
                 "SwitchyardConformance", "SwitchyardServerKit", "SwitchyardLocalFirebase", "SwitchyardTestRuns",
                 "SwitchyardProviderHTTP", "SwitchyardTestSupport",
             ], exclude: ["Fixtures"]),
@@ -236,8 +232,8 @@ let package = Package(
         .testTarget(
             name: "SwitchyardIntegrationTests",
             dependencies: [
-                "Switchyard", "SwitchyardBytes", "SwitchyardWire", "SwitchyardSync", "SwitchyardSyncReference",
-                "SwitchyardMock", "SwitchyardObservation", "SwitchyardFirebase", "SwitchyardSupabase",
+                "Switchyard", "SwitchyardBytes", "SwitchyardWire", "SwitchyardSync", "SwitchyardMock",
+                "SwitchyardObservation", "SwitchyardFirebase", "SwitchyardSupabase",
                 "SwitchyardConformance", "SwitchyardServerKit", "SwitchyardLocalFirebase", "SwitchyardLocalSupabase",
                 "SwitchyardCLI", "SwitchyardTestRuns", "SwitchyardTestSupport",
             ]),

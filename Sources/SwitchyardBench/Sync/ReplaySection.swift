@@ -1,7 +1,7 @@
 import Foundation
 import Switchyard
+import SwitchyardConformance
 import SwitchyardSync
-import SwitchyardSyncReference
 
 /// A queue that has grown offline and is then sent in order; and the engine's memory meanwhile.
 struct ReplaySection: BenchSection {

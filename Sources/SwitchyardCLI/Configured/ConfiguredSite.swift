@@ -2,7 +2,6 @@ import Foundation
 import Switchyard
 import SwitchyardConformance
 import SwitchyardMock
-import SwitchyardMockHarness
 import SwitchyardSupabase
 
 /// The servers of a configuration, and devices on them, each with its own clients and session.

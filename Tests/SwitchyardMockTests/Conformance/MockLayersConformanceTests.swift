@@ -1,6 +1,5 @@
 import SwitchyardConformance
 import SwitchyardMock
-import SwitchyardMockHarness
 import SwitchyardTestRuns
 import Testing
 

@@ -1,5 +1,5 @@
 import Foundation
-import SwitchyardSyncReference
+import SwitchyardConformance
 import SwitchyardTestSupport
 import Testing
 

@@ -2,7 +2,6 @@ import Foundation
 import Switchyard
 import SwitchyardConformance
 import SwitchyardSync
-import SwitchyardSyncReference
 import SwitchyardTestRuns
 import SwitchyardTestSupport
 import Testing

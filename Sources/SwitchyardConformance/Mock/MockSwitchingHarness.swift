@@ -1,5 +1,4 @@
 package import Switchyard
-package import SwitchyardConformance
 package import SwitchyardMock
 
 /// Two projects with different provider names, new for each factory.

@@ -1,5 +1,3 @@
-package import SwitchyardConformance
-
 /// All suites for the mock.
 package enum MockHarness {
     /// The suites, each with a separate project.

@@ -1,6 +1,5 @@
 package import Foundation
 package import Switchyard
-package import SwitchyardConformance
 import SwitchyardMock
 import Synchronization
 

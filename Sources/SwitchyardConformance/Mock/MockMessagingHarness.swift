@@ -1,5 +1,4 @@
 package import Switchyard
-package import SwitchyardConformance
 import SwitchyardMock
 
 package struct MockMessagingHarness: MessagingHarness {

@@ -1,5 +1,4 @@
 import Switchyard
-package import SwitchyardConformance
 import SwitchyardMock
 
 /// A mock project with the rules for the domain clients.

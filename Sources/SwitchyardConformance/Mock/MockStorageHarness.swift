@@ -1,5 +1,4 @@
 package import Switchyard
-package import SwitchyardConformance
 import SwitchyardMock
 
 /// One project for all checks, each of which uses a separate namespace.
