@@ -36,16 +36,16 @@ let package = Package(
         .target(name: "SwitchyardProviderKit", dependencies: ["Switchyard", "SwitchyardBytes"]),
 
         // System libraries, opened at first use; no header and no link needed for building.
-        .target(name: "CSwitchyardCurl"),
-        .target(name: "CSwitchyardSQLite"),
-        .target(name: "CSwitchyardCrypto"),
+        .target(name: "CSwitchyardLibraries"),
 
         // Bytes on the wire, and the offline engine.
         .target(
             name: "SwitchyardWire",
-            dependencies: ["SwitchyardBytes", .target(name: "CSwitchyardCurl", condition: .when(platforms: [.linux]))]),
+            dependencies: [
+                "SwitchyardBytes", .target(name: "CSwitchyardLibraries", condition: .when(platforms: [.linux])),
+            ]),
         .target(name: "SwitchyardURLSession", dependencies: ["SwitchyardBytes", "SwitchyardWire"]),
-        .target(name: "SwitchyardSync", dependencies: ["Switchyard", "SwitchyardBytes", "CSwitchyardSQLite"]),
+        .target(name: "SwitchyardSync", dependencies: ["Switchyard", "SwitchyardBytes", "CSwitchyardLibraries"]),
 
         // Providers.
         .target(
@@ -58,7 +58,7 @@ let package = Package(
             name: "SwitchyardProviderHTTP",
             dependencies: [
                 "Switchyard", "SwitchyardBytes", "SwitchyardProviderKit", "SwitchyardWire",
-                .target(name: "CSwitchyardCrypto", condition: .when(platforms: [.linux])),
+                .target(name: "CSwitchyardLibraries", condition: .when(platforms: [.linux])),
                 .target(name: "SwitchyardURLSession", condition: .when(platforms: apple)),
             ],
             path: "Plugins/SwitchyardProviderHTTP"),
@@ -121,7 +121,7 @@ let package = Package(
                 "SwitchyardConformance", "SwitchyardProviderKit",
                 "SwitchyardMock", "SwitchyardFirebase", "SwitchyardSupabase", "SwitchyardServerKit",
                 "SwitchyardLocalFirebase", "SwitchyardLocalSupabase",
-                "SwitchyardTestSupport", .target(name: "CSwitchyardCurl", condition: .when(platforms: [.linux])),
+                "SwitchyardTestSupport", .target(name: "CSwitchyardLibraries", condition: .when(platforms: [.linux])),
             ]),
 
         // Tests.

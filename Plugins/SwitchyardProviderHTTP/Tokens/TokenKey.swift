@@ -4,7 +4,7 @@ package import SwitchyardBytes
     import Foundation
     import Security
 #else
-    import CSwitchyardCrypto
+    import CSwitchyardLibraries
 #endif
 
 /// A published key for verifying signatures with RS256 or ES256.

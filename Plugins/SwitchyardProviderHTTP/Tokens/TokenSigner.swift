@@ -5,7 +5,7 @@ package import SwitchyardBytes
     import Foundation
     import Security
 #else
-    import CSwitchyardCrypto
+    import CSwitchyardLibraries
 #endif
 
 /// A private key for signing tokens, with RS256 or ES256 depending on its kind.

@@ -1,4 +1,7 @@
-#include "CSwitchyardCurl.h"
+/* Apple's platforms have their own. */
+#ifndef __APPLE__
+
+#include "CCurl.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -174,3 +177,5 @@ ccurl_easy ccurl_multi_next_done(ccurl_multi multi, long *result) {
     }
     return NULL;
 }
+
+#endif

@@ -1,4 +1,7 @@
-#include "CSwitchyardCrypto.h"
+/* Apple's platforms have their own. */
+#ifndef __APPLE__
+
+#include "CCrypto.h"
 
 #include <dlfcn.h>
 #include <limits.h>
@@ -94,3 +97,5 @@ size_t ccrypto_sign(ccrypto_key key, const uint8_t *message, size_t count, uint8
     if (!is_good) crypto.clear_errors();
     return is_good ? size : 0;
 }
+
+#endif

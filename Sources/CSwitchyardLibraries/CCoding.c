@@ -1,3 +1,6 @@
+/* Apple's platforms have their own. */
+#ifndef __APPLE__
+
 #include "CCoding.h"
 
 #include <dlfcn.h>
@@ -146,3 +149,5 @@ enum ccoding_status ccoding_decode(
                ? decode_gzip(&decoder->stream, input, count, output, capacity, written)
                : decode_brotli(decoder->brotli, input, count, output, capacity, written);
 }
+
+#endif

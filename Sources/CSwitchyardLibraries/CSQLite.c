@@ -1,4 +1,4 @@
-#include "CSwitchyardSQLite.h"
+#include "CSQLite.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
