@@ -20,7 +20,6 @@ let package = Package(
         .library(name: "SwitchyardLocalFirebase", targets: ["SwitchyardLocalFirebase"]),
         .library(name: "SwitchyardLocalSupabase", targets: ["SwitchyardLocalSupabase"]),
         .executable(name: "switchyard", targets: ["SwitchyardCLI"]),
-        .executable(name: "switchyard-bench", targets: ["SwitchyardBench"]),
     ],
     targets: [
         // The portable API and the pure pieces below it.
@@ -114,15 +113,6 @@ let package = Package(
                 "SwitchyardConformance", "SwitchyardServerKit", "SwitchyardLocalFirebase", "SwitchyardLocalSupabase",
                 "SwitchyardLifeSignalStory",
             ]),
-        .executableTarget(
-            name: "SwitchyardBench",
-            dependencies: [
-                "Switchyard", "SwitchyardBytes", "SwitchyardWire", "SwitchyardURLSession", "SwitchyardSync",
-                "SwitchyardConformance", "SwitchyardProviderKit",
-                "SwitchyardMock", "SwitchyardFirebase", "SwitchyardSupabase", "SwitchyardServerKit",
-                "SwitchyardLocalFirebase", "SwitchyardLocalSupabase",
-                "SwitchyardTestSupport", .target(name: "CSwitchyardLibraries", condition: .when(platforms: [.linux])),
-            ]),
 
         // Tests.
         .target(
@@ -147,6 +137,16 @@ let package = Package(
         .testTarget(
             name: "SwitchyardBytesTests",
             dependencies: ["SwitchyardBytes", "SwitchyardProviderKit", "SwitchyardTestSupport"]),
+        // Compares with what else there is; `swift run -c release switchyard-bench`. No product, so its name is the program's.
+        .executableTarget(
+            name: "switchyard-bench",
+            dependencies: [
+                "Switchyard", "SwitchyardBytes", "SwitchyardWire", "SwitchyardURLSession", "SwitchyardSync",
+                "SwitchyardConformance", "SwitchyardProviderKit",
+                "SwitchyardMock", "SwitchyardFirebase", "SwitchyardSupabase", "SwitchyardServerKit",
+                "SwitchyardLocalFirebase", "SwitchyardLocalSupabase",
+                "SwitchyardTestSupport", .target(name: "CSwitchyardLibraries", condition: .when(platforms: [.linux])),
+            ], path: "Tests/SwitchyardBench"),
         // A program of one request, for tests that need another process, and for `.ci/size`.
         .executableTarget(
             name: "SwitchyardOneRequest", dependencies: ["SwitchyardWire"], path: "Tests/SwitchyardOneRequest"),
