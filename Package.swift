@@ -153,14 +153,8 @@ let package = Package(
         .testTarget(
             name: "SwitchyardWireTests",
             dependencies: [
-                "SwitchyardBytes", "SwitchyardWire", "SwitchyardServerKit", "SwitchyardTestSupport",
-                "SwitchyardOneRequest",
-            ]),
-        .testTarget(
-            name: "SwitchyardURLSessionTests",
-            dependencies: [
                 "SwitchyardBytes", "SwitchyardWire", "SwitchyardURLSession", "SwitchyardServerKit",
-                "SwitchyardTestSupport",
+                "SwitchyardTestSupport", "SwitchyardOneRequest",
             ]),
         .testTarget(
             name: "SwitchyardSyncTests",
@@ -187,9 +181,6 @@ let package = Package(
         .testTarget(
             name: "SwitchyardObservationTests",
             dependencies: ["Switchyard", "SwitchyardMock", "SwitchyardObservation", "SwitchyardTestSupport"]),
-        .testTarget(
-            name: "SwitchyardFirestoreFormatTests",
-            dependencies: ["Switchyard", "SwitchyardBytes", "SwitchyardFirestoreFormat", "SwitchyardTestSupport"]),
         .testTarget(
             name: "SwitchyardFirestoreSpecTests",
             dependencies: [

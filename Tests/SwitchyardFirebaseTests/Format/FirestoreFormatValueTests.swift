@@ -5,7 +5,7 @@ import Testing
 
 @testable import SwitchyardFirestoreFormat
 
-@Suite struct FirestoreValueTests {
+@Suite struct FirestoreFormatValueTests {
     @Test(arguments: valueSamples.indices) func `Every type of value goes to its text and back`(index: Int) throws {
         let (value, text) = valueSamples[index]
         #expect(canonical(value.firestore(in: database)) == canonical(try json(text)))
