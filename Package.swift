@@ -45,6 +45,14 @@ let package = Package(
             ]),
         .target(name: "SwitchyardURLSession", dependencies: ["SwitchyardBytes", "SwitchyardWire"]),
         .target(name: "SwitchyardSync", dependencies: ["Switchyard", "SwitchyardBytes", "CSwitchyardLibraries"]),
+        // What providers over HTTP share.
+        .target(
+            name: "SwitchyardProviderHTTP",
+            dependencies: [
+                "Switchyard", "SwitchyardBytes", "SwitchyardProviderKit", "SwitchyardWire",
+                .target(name: "CSwitchyardLibraries", condition: .when(platforms: [.linux])),
+                .target(name: "SwitchyardURLSession", condition: .when(platforms: apple)),
+            ]),
 
         // Providers.
         .target(
@@ -53,14 +61,6 @@ let package = Package(
         .target(
             name: "SwitchyardFirestoreFormat", dependencies: ["Switchyard", "SwitchyardBytes"],
             path: "Plugins/SwitchyardFirestoreFormat"),
-        .target(
-            name: "SwitchyardProviderHTTP",
-            dependencies: [
-                "Switchyard", "SwitchyardBytes", "SwitchyardProviderKit", "SwitchyardWire",
-                .target(name: "CSwitchyardLibraries", condition: .when(platforms: [.linux])),
-                .target(name: "SwitchyardURLSession", condition: .when(platforms: apple)),
-            ],
-            path: "Plugins/SwitchyardProviderHTTP"),
         .target(
             name: "SwitchyardFirebase",
             dependencies: [
