@@ -82,3 +82,11 @@ extension HTTPHeaders {
         HTTPHeaders(filter { field in !names.contains { field.name.isSameHeaderName(as: $0) } })
     }
 }
+
+/// How to handle a redirect.
+package enum RedirectPolicy: Sendable, Hashable {
+    /// Follows at most `limit` redirects.
+    case follow(limit: Int)
+    /// Returns the redirect as the answer.
+    case surface
+}
