@@ -1,4 +1,4 @@
-import Switchyard
+public import Switchyard
 import SwitchyardBytes
 
 /// An installation of the app, as registered with Firebase.
@@ -116,4 +116,9 @@ struct FirebaseMessagingState: Sendable, Hashable {
         }
         return .object(json)
     }
+}
+
+extension PlatformPushToken.Service {
+    /// The library on Android registers by itself, so servers use its token directly.
+    public static let fcm = Self(rawValue: "fcm")
 }

@@ -149,3 +149,110 @@ extension DocumentData {
         self.init(unsorted: entries)
     }
 }
+
+extension DocumentValue {
+    package func firestore(in database: FirestoreDatabase) -> JSON {
+        switch self {
+        case .null: .object("nullValue", .null)
+        case .bool(let value): .object("booleanValue", .bool(value))
+        case .integer(let value): .object("integerValue", .string(String(value)))
+        case .double(let value): .object("doubleValue", DocumentValue.firestore(value))
+        case .timestamp(let value): .object("timestampValue", .string(value.firestoreText))
+        case .string(let value): .object("stringValue", .string(value))
+        case .bytes(let value): .object("bytesValue", .string(Base64.encode(value)))
+        case .reference(let value): .object("referenceValue", .string(database.resourceName(of: value)))
+        case .geoPoint(let value):
+            .object("geoPointValue", ["latitude": .number(value.latitude), "longitude": .number(value.longitude)])
+        case .array(let values): .object("arrayValue", DocumentValue.firestore(values, in: database))
+        case .vector(let numbers): DocumentValue.firestore(vector: numbers)
+        case .map(let data):
+            .object("mapValue", data.isEmpty ? [:] : .object("fields", .object(data.firestore(in: database))))
+        }
+    }
+
+    static func firestore(_ values: [DocumentValue], in database: FirestoreDatabase) -> JSON {
+        values.isEmpty ? [:] : .object("values", .array(values.map { $0.firestore(in: database) }))
+    }
+
+    /// Numbers that JSON cannot represent are text, and so is −0, whose sign servers would lose.
+    private static func firestore(_ number: Double) -> JSON {
+        if number.isNaN { return "NaN" }
+        if number.isInfinite { return number > 0 ? "Infinity" : "-Infinity" }
+        return number == 0 && number.sign == .minus ? "-0" : .number(number)
+    }
+
+    private static func firestore(vector numbers: [Double]) -> JSON {
+        let elements: [JSON] = numbers.map { .object("doubleValue", firestore($0)) }
+        let fields = JSONObject(distinct: [
+            JSONObject.Member(key: "__type__", value: .object("stringValue", "__vector__")),
+            JSONObject.Member(
+                key: "value", value: .object("arrayValue", elements.isEmpty ? [:] : .object("values", .array(elements)))
+            ),
+        ])
+        return .object("mapValue", .object("fields", .object(fields)))
+    }
+}
+
+extension DocumentData {
+    /// The object for `fields`.
+    package func firestore(in database: FirestoreDatabase) -> JSONObject {
+        JSONObject(distinct: entries.map { JSONObject.Member(key: $0.name, value: $0.value.firestore(in: database)) })
+    }
+}
+
+extension DocumentSnapshot {
+    /// From a `Document` message with name, fields and times. An existing document without fields has no `fields` member.
+    package init(firestore json: JSON, in database: FirestoreDatabase) throws(FirestoreFormatError) {
+        let object = try json.members(of: "a document")
+        var path: StoragePath?
+        var data = DocumentData()
+        var createTime: Timestamp?
+        var updateTime: Timestamp?
+        for member in object.members {
+            switch (member.key, member.value) {
+            case ("name", .string(let name)): path = try database.path(ofName: name)
+            case ("fields", .object(let fields)): data = try DocumentData(firestore: fields, in: database)
+            case ("createTime", .string(let time)): createTime = try Timestamp(firestore: time)
+            case ("updateTime", .string(let time)): updateTime = try Timestamp(firestore: time)
+            case (_, .null): break
+            case ("name", _), ("fields", _), ("createTime", _), ("updateTime", _):
+                throw FirestoreFormatError("a document whose “\(member.key)” is of a wrong type")
+            default: break
+            }
+        }
+        guard let path else { throw FirestoreFormatError("a document without a name") }
+        self.init(path: path, data: data, createTime: createTime, updateTime: updateTime)
+    }
+
+    /// The `Document` message; for a missing document, only its name.
+    package func firestore(in database: FirestoreDatabase) -> JSON {
+        var object: JSONObject = ["name": .string(database.resourceName(of: path))]
+        if let data, !data.isEmpty { object["fields"] = .object(data.firestore(in: database)) }
+        if let createTime { object["createTime"] = .string(createTime.firestoreText) }
+        if let updateTime { object["updateTime"] = .string(updateTime.firestoreText) }
+        return .object(object)
+    }
+}
+
+extension Timestamp {
+    /// Accepts any number of fraction digits, and `Z` or an offset; drops anything below a nanosecond.
+    package init(firestore text: String) throws(FirestoreFormatError) {
+        guard let moment = RFC3339.parse(text) else { throw FirestoreFormatError("a timestamp that is malformed") }
+        do throws(StorageError) {
+            try self.init(validatingSeconds: moment.seconds, nanoseconds: moment.nanoseconds)
+        } catch {
+            throw FirestoreFormatError("a timestamp outside the years 1 to 9999")
+        }
+    }
+
+    package var firestoreText: String {
+        RFC3339.format(RFC3339.Moment(seconds: seconds, nanoseconds: nanoseconds))
+    }
+}
+
+extension JSONObject {
+    func timestamp(_ key: String) throws(FirestoreFormatError) -> Timestamp? {
+        guard let text = try string(key) else { return nil }
+        return try Timestamp(firestore: text)
+    }
+}
