@@ -1,9 +1,4 @@
-package import Switchyard
 package import SwitchyardWire
-
-#if !os(Linux)
-    import SwitchyardURLSession
-#endif
 
 /// Names the app, if known, and this package in every request, unless the request has its own header field.
 package struct NamedTransport: Transport {
@@ -71,19 +66,5 @@ extension HTTPHeaders {
     /// Names this package in a service's own header field; see ``NamedTransport`` for the common one.
     package mutating func nameClient() {
         if self["X-Client-Info"] == nil { self["X-Client-Info"] = HTTPHeaders.clientName }
-    }
-}
-
-package enum PlatformTransport {
-    /// Creates the transport for this platform.
-    package static func make(_ limits: CallLimits = CallLimits()) -> any Transport {
-        #if os(Linux)
-            var configuration = CurlConfiguration()
-            configuration.maximumExchangesPerOrigin = limits.underWay
-            configuration.maximumWaitingPerOrigin = limits.waiting
-            return CurlTransport(configuration)
-        #else
-            return URLSessionTransport(connectionsPerHost: limits.underWay)
-        #endif
     }
 }
