@@ -124,7 +124,8 @@ let package = Package(
             path: "Tests/SwitchyardTestSupport"),
         // Long runs that are done beside other tests.
         .target(
-            name: "SwitchyardTestRuns", dependencies: ["SwitchyardConformance"], path: "Tests/SwitchyardTestRuns"),
+            name: "SwitchyardTestRuns", dependencies: ["SwitchyardConformance", "SwitchyardTestSupport"],
+            path: "Tests/SwitchyardTestRuns"),
         .testTarget(
             name: "SwitchyardTests",
             dependencies: ["Switchyard", "SwitchyardBytes", "SwitchyardMock", "SwitchyardTestSupport"]),

@@ -56,13 +56,13 @@ private struct LocalDomainHarness: DomainHarness {
 /// The checks of mixed and exchanged providers, and of the clients above them, on a local Firebase.
 @Suite struct LocalMixedTests {
     private static let away = ConformanceRun(
-        "local firestore switching", SwitchingConformance.all, for: LocalSwitchingHarness.fromFirebase
+        "local firestore switching", SwitchingConformance.all, for: LocalSwitchingHarness.fromFirebase, part: 3
     ) { check in
         try await with(LocalSite()) { try await check(LocalSwitchingHarness(site: $0, isFirst: true)) }
     }
 
     private static let there = ConformanceRun(
-        "switching to a local firestore", SwitchingConformance.all, for: LocalSwitchingHarness.fromMock
+        "switching to a local firestore", SwitchingConformance.all, for: LocalSwitchingHarness.fromMock, part: 3
     ) { check in
         try await with(LocalSite()) { try await check(LocalSwitchingHarness(site: $0, isFirst: false)) }
     }

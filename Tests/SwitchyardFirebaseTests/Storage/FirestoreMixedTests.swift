@@ -76,7 +76,7 @@ struct FirestoreMixedTests {
     }
 
     static let there = ConformanceRun(
-        "firestore emulator switching from the mock", SwitchingConformance.all, for: switching.features
+        "firestore emulator switching from the mock", SwitchingConformance.all, for: switching.features, part: 3
     ) {
         FirestoreSwitchingHarness(isFirst: false)
     }

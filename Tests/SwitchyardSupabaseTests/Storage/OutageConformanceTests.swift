@@ -12,7 +12,7 @@ import Testing
 
 /// The whole suite while the database behind the data service comes and goes, as real ones were seen to.
 ///
-/// All outages are run with `SWITCHYARD_OUTAGES=all`, otherwise one of each kind.
+/// All outages are run with `SWITCHYARD_OUTAGES=all`, one of each kind in a full run, otherwise the first.
 @Suite(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"), .serialized)
 struct OutageConformanceTests {
     struct Outage: Sendable, CustomTestStringConvertible {
@@ -92,7 +92,8 @@ struct OutageConformanceTests {
     ]
 
     private static let chosen =
-        ProcessInfo.processInfo.environment["SWITCHYARD_OUTAGES"] == "all" ? whole : Array(whole.prefix(2))
+        ProcessInfo.processInfo.environment["SWITCHYARD_OUTAGES"] == "all"
+        ? whole : Array(whole.prefix(RunSize.full(2, part: 1)))
 
     private struct Harness: StorageHarness {
         let site: SupabaseSite

@@ -114,7 +114,7 @@ struct SupabaseMixedTests {
     }
 
     static let there = ConformanceRun(
-        "supabase switching from the mock", SwitchingConformance.all, for: switching.features
+        "supabase switching from the mock", SwitchingConformance.all, for: switching.features, part: 3
     ) {
         SupabaseSwitchingHarness(isFirst: false)
     }
@@ -134,7 +134,7 @@ struct SupabaseMixedTests {
     }
 
     static let own = ConformanceRun(
-        "supabase domain and auth", DomainConformance.all, for: SupabaseDomainHarness.features
+        "supabase domain and auth", DomainConformance.all, for: SupabaseDomainHarness.features, part: 3
     ) {
         SupabaseDomainHarness(isMixed: false)
     }
