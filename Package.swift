@@ -241,6 +241,12 @@ if Context.environment["SWITCHYARD_FUZZ"] == "1" {
             name: "SwitchyardFuzz", dependencies: ["SwitchyardBytes", "SwitchyardWire"], path: "Tests/SwitchyardFuzz"))
 }
 
+/// `SWITCHYARD_ONLY=SwitchyardTests` leaves the tests of one target, and what they need: the bundle of all tests takes minutes to
+/// build after an edit of what all import. See `Tests/README.md`.
+if let only = Context.environment["SWITCHYARD_ONLY"] {
+    package.targets.removeAll { $0.type == .test && $0.name != only }
+}
+
 /// `SWITCHYARD_STRICT=1` makes every warning an error, in the same single build that the tests use.
 let isStrict = Context.environment["SWITCHYARD_STRICT"] == "1"
 
