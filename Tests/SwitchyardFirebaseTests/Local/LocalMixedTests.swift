@@ -68,7 +68,7 @@ private struct LocalDomainHarness: DomainHarness {
     }
 
     private static let domain = ConformanceRun(
-        "local firebase domain", DomainConformance.all, for: LocalDomainHarness.features
+        "local firebase domain", DomainConformance.all, for: LocalDomainHarness.features, part: 2
     ) { check in
         var options = LocalFirebaseOptions()
         options.hasDomainRules = true

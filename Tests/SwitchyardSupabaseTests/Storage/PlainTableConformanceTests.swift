@@ -16,7 +16,7 @@ struct PlainTableConformanceTests {
     private static func run(_ key: PlainTableHarness.Key) -> ConformanceRun<any StorageHarness, StorageFeatures> {
         ConformanceRun(
             "supabase plain tables, \(key)", StorageConformance.all, for: PlainTableHarness.features(key),
-            part: key == .text ? 1 : 3
+            part: key == .text ? 2 : 4
         ) {
             PlainTableHarness(key: key, site: try await PlainTableHarness.site.value)
         }

@@ -104,7 +104,7 @@ private struct SupabaseDomainHarness: DomainHarness {
 @Suite(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
 struct SupabaseMixedTests {
     private static let switching = SupabaseSwitchingHarness(isFirst: true)
-    static let away = ConformanceRun("supabase switching", SwitchingConformance.all, for: switching.features) {
+    static let away = ConformanceRun("supabase switching", SwitchingConformance.all, for: switching.features, part: 2) {
         switching
     }
 
@@ -124,7 +124,9 @@ struct SupabaseMixedTests {
         try await Self.there.outcome(of: check)
     }
 
-    static let domain = ConformanceRun("supabase domain", DomainConformance.all, for: SupabaseDomainHarness.features) {
+    static let domain = ConformanceRun(
+        "supabase domain", DomainConformance.all, for: SupabaseDomainHarness.features, part: 2
+    ) {
         SupabaseDomainHarness(isMixed: true)
     }
 
