@@ -125,19 +125,19 @@ public final class MockControls<Failure: ClientError>: Sendable {
         needsNetwork: Bool = false
     ) async throws(Failure) -> Answer? {
         let scripted = record(operation.name, subject())
-        try await travel()
+        try await simulateCall()
         if needsNetwork && !network.isOnline { throw unavailable }
         return try scripted.flatMap { (result) throws(Failure) in try result.get() as? Answer }
     }
 
     /// Sends a call to the server, ignoring scripts.
     func reach() async throws(Failure) {
-        try await travel()
+        try await simulateCall()
         if !network.isOnline { throw unavailable }
     }
 
-    private func travel() async throws(Failure) {
-        switch await network.travel() {
+    private func simulateCall() async throws(Failure) {
+        switch await network.simulateCall() {
         case .arrived: break
         case .cancelled: throw cancelled
         case .refused:

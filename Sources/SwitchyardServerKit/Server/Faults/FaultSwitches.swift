@@ -94,7 +94,7 @@ package final class FaultSwitches: Sendable {
     }
 
     /// The fault for this request, counted as a strike.
-    func strike(_ request: ServerRequest) -> Fault? {
+    func inject(_ request: ServerRequest) -> Fault? {
         // Run conditions outside the lock, on a copy, since they are foreign code.
         let entries = state.withLock { $0.entries }
         for entry in entries where entry.condition(request) {
