@@ -3,6 +3,7 @@ import Switchyard
 import SwitchyardConformance
 import SwitchyardLocalSupabase
 import SwitchyardServerKit
+import SwitchyardTestRuns
 import SwitchyardTestSupport
 import SwitchyardWire
 import Synchronization
@@ -102,8 +103,16 @@ struct OutageConformanceTests {
         func makeStorageClient() async throws -> any StorageClient { try site.client() }
     }
 
-    @Test(.timeLimit(.minutes(10)), arguments: chosen)
+    private static let run: SideRun<String, Void> = SideRun(chosen.map(\.testDescription), width: 1) { name in
+        for outage in chosen where outage.testDescription == name { try await check(outage) }
+    }
+
+    @Test(.beside(run), .timeLimit(.minutes(10)), arguments: chosen)
     func `Everything that can be repeated is repeated while`(_ outage: Outage) async throws {
+        try await Self.run.value(of: outage.testDescription)
+    }
+
+    private static func check(_ outage: Outage) async throws {
         let site = try await SupabaseSite()
         let rules = outage.add(site.supabase.faults)
         let report = await runConformance([.storage(Harness(site: site))], width: 8)
