@@ -1,4 +1,4 @@
 extension BenchArea {
     static let core = BenchArea(
-        name: "core", sections: [CodableBench(), QueryViewBench(), MockReadBench(), MockWriteBench()])
+        name: "core", sections: [BoundaryBench(), CodableBench(), QueryViewBench(), MockReadBench(), MockWriteBench()])
 }

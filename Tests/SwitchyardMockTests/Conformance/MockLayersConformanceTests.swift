@@ -60,9 +60,9 @@ import Testing
         try await Self.messagingRun.outcome(of: check)
     }
 
-    static let switchableAuth = MockAuthHarness { Routed<any AuthClient>(Switchboard($0)) }
-    static let switchableFiles = MockFileHarness { Routed<any FileStorageClient>(Switchboard($0)) }
-    static let switchableMessaging = MockMessagingHarness { Routed<any MessagingClient>(Switchboard($0)) }
+    static let switchableAuth = MockAuthHarness { Routed<any AuthClient>(Route(Switchboard($0))) }
+    static let switchableFiles = MockFileHarness { Routed<any FileStorageClient>(Route(Switchboard($0))) }
+    static let switchableMessaging = MockMessagingHarness { Routed<any MessagingClient>(Route(Switchboard($0))) }
     static let switchableDomain = SwitchableDomainHarness()
 
     static let switchableAuthRun = ConformanceRun(
