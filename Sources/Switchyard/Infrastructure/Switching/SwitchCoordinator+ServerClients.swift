@@ -54,18 +54,19 @@ extension SwitchCoordinator {
                 factories[provider]
                 ?? Task { () -> FactoryResult in
                     do throws(InfrastructureError) {
-                        return .success(
-                            try await module.makeServerClientFactory(plan.options.context(for: provider, nil)))
+                        let made = try await module.makeServerClientFactory(plan.options.context(for: provider, nil))
+                        return await keep(made) ? .success(made) : .failure(.infrastructureShutDown)
                     } catch {
                         return .failure(error)
                     }
                 }
             factories[provider] = making
+            let change = changes
             let result = await making.value
             // The settings may have changed, or everything may have been shut down, in the meantime.
-            guard factories[provider] == making, !isShutDown else { continue }
+            guard change == changes, !isShutDown else { continue }
             // What has failed may succeed with the next request.
-            if case .failure = result { factories[provider] = nil }
+            if case .failure = result, factories[provider] == making { factories[provider] = nil }
             return try result.get()
         }
     }

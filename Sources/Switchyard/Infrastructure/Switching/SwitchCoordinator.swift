@@ -13,7 +13,7 @@ actor SwitchCoordinator {
     private(set) var plan: SwitchPlan?
     private(set) var isShutDown = false
     private(set) var lastChange: Task<Void, Never>?
-    private var changes = 0
+    private(set) var changes = 0
     /// The draining of replaced clients, by the change that replaced them.
     private var drains: [Int: Task<SwitchReport.Drained, Never>] = [:]
 
@@ -27,8 +27,8 @@ actor SwitchCoordinator {
     typealias FactoryResult = Result<any ServerClientFactory, InfrastructureError>
     /// The server client factories, each being made or ready.
     var factories: [InfrastructureProvider: Task<FactoryResult, Never>] = [:]
-    /// Factories with outdated settings, which may still be in use.
-    private var oldFactories: [Task<FactoryResult, Never>] = []
+    /// All that have been made, also those with outdated settings, which may still be in use.
+    private var madeFactories: [any ServerClientFactory] = []
     /// The combined factories of the current selection. `nil` during a change, and before the first use.
     nonisolated let serverClientFactories = Mutex<ServerClientFactories?>(nil)
 
@@ -85,7 +85,7 @@ actor SwitchCoordinator {
     private func apply(
         _ edit: @Sendable (inout InfrastructureConfiguration) -> Void, adding added: Set<InfrastructureService>
     ) async throws(InfrastructureError) -> SwitchReport {
-        guard !isShutDown else { throw InfrastructureError(.shutDown, "The infrastructure was shut down.") }
+        guard !isShutDown else { throw .infrastructureShutDown }
         await followSession()
         let watch = Stopwatch(options.clock)
         let old = configuration.selection
@@ -141,7 +141,7 @@ actor SwitchCoordinator {
         self.configuration = configuration
         plan = next
         for provider in next.providersWithNewSettings {
-            if let factory = factories.removeValue(forKey: provider) { oldFactories.append(factory) }
+            factories[provider] = nil
         }
         changes += 1
         for service in clients.all { service.install(next, in: changes) }
@@ -179,9 +179,17 @@ actor SwitchCoordinator {
         subscription?.stop()
         await before?.value
         for service in clients.all.reversed() { await service.shutDown() }
-        for factory in Array(factories.values) + oldFactories {
-            if case .success(let made) = await factory.value { await made.shutDown() }
+        for factory in madeFactories { await factory.shutDown() }
+    }
+
+    /// - Returns: Whether it may be used; `false` if everything has been shut down in the meantime, and it with it.
+    func keep(_ factory: any ServerClientFactory) async -> Bool {
+        guard isShutDown else {
+            madeFactories.append(factory)
+            return true
         }
+        await factory.shutDown()
+        return false
     }
 
     // MARK: The session
@@ -236,8 +244,12 @@ actor SwitchCoordinator {
 
     func currentPlan() throws(InfrastructureError) -> SwitchPlan {
         guard !isShutDown, let plan else {
-            throw InfrastructureError(.shutDown, "The infrastructure was shut down.")
+            throw .infrastructureShutDown
         }
         return plan
     }
+}
+
+extension InfrastructureError {
+    static let infrastructureShutDown = InfrastructureError(.shutDown, "The infrastructure was shut down.")
 }
