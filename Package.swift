@@ -14,14 +14,12 @@ let package = Package(
         .library(name: "SwitchyardFirebase", targets: ["SwitchyardFirebase"]),
         .library(name: "SwitchyardSupabase", targets: ["SwitchyardSupabase"]),
         .library(name: "SwitchyardSync", targets: ["SwitchyardSync"]),
-        .library(name: "SwitchyardSyncReference", targets: ["SwitchyardSyncReference"]),
         .library(name: "SwitchyardConformance", targets: ["SwitchyardConformance"]),
         .library(name: "SwitchyardDependencies", targets: ["SwitchyardDependencies"]),
         .library(name: "SwitchyardObservation", targets: ["SwitchyardObservation"]),
         .library(name: "SwitchyardLocalFirebase", targets: ["SwitchyardLocalFirebase"]),
         .library(name: "SwitchyardLocalSupabase", targets: ["SwitchyardLocalSupabase"]),
         .executable(name: "switchyard", targets: ["SwitchyardCLI"]),
-        .executable(name: "switchyard-bench", targets: ["SwitchyardBench"]),
     ],
     targets: [
         // The portable API and the pure pieces below it.
@@ -37,37 +35,32 @@ let package = Package(
         .target(name: "SwitchyardProviderKit", dependencies: ["Switchyard", "SwitchyardBytes"]),
 
         // System libraries, opened at first use; no header and no link needed for building.
-        .target(name: "CSwitchyardCurl"),
-        .target(name: "CSwitchyardSQLite"),
-        .target(name: "CSwitchyardCrypto"),
+        .target(name: "CSwitchyardLibraries"),
 
         // Bytes on the wire, and the offline engine.
         .target(
             name: "SwitchyardWire",
-            dependencies: ["SwitchyardBytes", .target(name: "CSwitchyardCurl", condition: .when(platforms: [.linux]))]),
+            dependencies: [
+                "SwitchyardBytes", .target(name: "CSwitchyardLibraries", condition: .when(platforms: [.linux])),
+            ]),
         .target(name: "SwitchyardURLSession", dependencies: ["SwitchyardBytes", "SwitchyardWire"]),
-        .target(name: "SwitchyardSync", dependencies: ["Switchyard", "SwitchyardBytes", "CSwitchyardSQLite"]),
-        // What a driver is compared with.
-        .target(name: "SwitchyardSyncReference", dependencies: ["Switchyard", "SwitchyardBytes", "SwitchyardSync"]),
+        .target(name: "SwitchyardSync", dependencies: ["Switchyard", "SwitchyardBytes", "CSwitchyardLibraries"]),
+        // What providers over HTTP share.
+        .target(
+            name: "SwitchyardProviderHTTP",
+            dependencies: [
+                "Switchyard", "SwitchyardBytes", "SwitchyardProviderKit", "SwitchyardWire",
+                .target(name: "CSwitchyardLibraries", condition: .when(platforms: [.linux])),
+                .target(name: "SwitchyardURLSession", condition: .when(platforms: apple)),
+            ]),
 
         // Providers.
         .target(
             name: "SwitchyardMock", dependencies: ["Switchyard", "SwitchyardBytes", "SwitchyardProviderKit"],
             path: "Plugins/SwitchyardMock"),
         .target(
-            name: "SwitchyardMockHarness", dependencies: ["Switchyard", "SwitchyardMock", "SwitchyardConformance"],
-            path: "Plugins/SwitchyardMockHarness"),
-        .target(
             name: "SwitchyardFirestoreFormat", dependencies: ["Switchyard", "SwitchyardBytes"],
             path: "Plugins/SwitchyardFirestoreFormat"),
-        .target(
-            name: "SwitchyardProviderHTTP",
-            dependencies: [
-                "Switchyard", "SwitchyardBytes", "SwitchyardProviderKit", "SwitchyardWire",
-                .target(name: "CSwitchyardCrypto", condition: .when(platforms: [.linux])),
-                .target(name: "SwitchyardURLSession", condition: .when(platforms: apple)),
-            ],
-            path: "Plugins/SwitchyardProviderHTTP"),
         .target(
             name: "SwitchyardFirebase",
             dependencies: [
@@ -91,7 +84,10 @@ let package = Package(
             }),
 
         // What stands beside the clients.
-        .target(name: "SwitchyardConformance", dependencies: ["Switchyard", "SwitchyardBytes"]),
+        // The checks of every provider, with the model server that a driver is compared with and the mock's harnesses.
+        .target(
+            name: "SwitchyardConformance",
+            dependencies: ["Switchyard", "SwitchyardBytes", "SwitchyardSync", "SwitchyardMock"]),
         .target(name: "SwitchyardDependencies", dependencies: ["Switchyard", "SwitchyardMock"]),
         .target(name: "SwitchyardObservation", dependencies: ["Switchyard"]),
         // Local servers that speak the vendors' protocols.
@@ -114,18 +110,8 @@ let package = Package(
             name: "SwitchyardCLI",
             dependencies: [
                 "Switchyard", "SwitchyardBytes", "SwitchyardMock", "SwitchyardFirebase", "SwitchyardSupabase",
-                "SwitchyardMockHarness",
                 "SwitchyardConformance", "SwitchyardServerKit", "SwitchyardLocalFirebase", "SwitchyardLocalSupabase",
                 "SwitchyardLifeSignalStory",
-            ]),
-        .executableTarget(
-            name: "SwitchyardBench",
-            dependencies: [
-                "Switchyard", "SwitchyardBytes", "SwitchyardWire", "SwitchyardURLSession", "SwitchyardSync",
-                "SwitchyardSyncReference", "SwitchyardProviderKit",
-                "SwitchyardMock", "SwitchyardFirebase", "SwitchyardSupabase", "SwitchyardServerKit",
-                "SwitchyardLocalFirebase", "SwitchyardLocalSupabase",
-                "SwitchyardTestSupport", .target(name: "CSwitchyardCurl", condition: .when(platforms: [.linux])),
             ]),
 
         // Tests.
@@ -138,7 +124,8 @@ let package = Package(
             path: "Tests/SwitchyardTestSupport"),
         // Long runs that are done beside other tests.
         .target(
-            name: "SwitchyardTestRuns", dependencies: ["SwitchyardConformance"], path: "Tests/SwitchyardTestRuns"),
+            name: "SwitchyardTestRuns", dependencies: ["SwitchyardConformance", "SwitchyardTestSupport"],
+            path: "Tests/SwitchyardTestRuns"),
         .testTarget(
             name: "SwitchyardTests",
             dependencies: ["Switchyard", "SwitchyardBytes", "SwitchyardMock", "SwitchyardTestSupport"]),
@@ -151,31 +138,35 @@ let package = Package(
         .testTarget(
             name: "SwitchyardBytesTests",
             dependencies: ["SwitchyardBytes", "SwitchyardProviderKit", "SwitchyardTestSupport"]),
+        // Compares with what else there is; `swift run -c release switchyard-bench`. No product, so its name is the program's.
+        .executableTarget(
+            name: "switchyard-bench",
+            dependencies: [
+                "Switchyard", "SwitchyardBytes", "SwitchyardWire", "SwitchyardURLSession", "SwitchyardSync",
+                "SwitchyardConformance", "SwitchyardProviderKit",
+                "SwitchyardMock", "SwitchyardFirebase", "SwitchyardSupabase", "SwitchyardServerKit",
+                "SwitchyardLocalFirebase", "SwitchyardLocalSupabase",
+                "SwitchyardTestSupport", .target(name: "CSwitchyardLibraries", condition: .when(platforms: [.linux])),
+            ], path: "Tests/SwitchyardBench"),
         // A program of one request, for tests that need another process, and for `.ci/size`.
         .executableTarget(
             name: "SwitchyardOneRequest", dependencies: ["SwitchyardWire"], path: "Tests/SwitchyardOneRequest"),
         .testTarget(
             name: "SwitchyardWireTests",
             dependencies: [
-                "SwitchyardBytes", "SwitchyardWire", "SwitchyardServerKit", "SwitchyardTestSupport",
-                "SwitchyardOneRequest",
-            ]),
-        .testTarget(
-            name: "SwitchyardURLSessionTests",
-            dependencies: [
                 "SwitchyardBytes", "SwitchyardWire", "SwitchyardURLSession", "SwitchyardServerKit",
-                "SwitchyardTestSupport",
+                "SwitchyardTestSupport", "SwitchyardOneRequest",
             ]),
         .testTarget(
             name: "SwitchyardSyncTests",
             dependencies: [
-                "Switchyard", "SwitchyardBytes", "SwitchyardSync", "SwitchyardSyncReference", "SwitchyardConformance",
+                "Switchyard", "SwitchyardBytes", "SwitchyardSync", "SwitchyardConformance",
                 "SwitchyardTestRuns", "SwitchyardTestSupport",
             ]),
         .testTarget(
             name: "SwitchyardMockTests",
             dependencies: [
-                "Switchyard", "SwitchyardMock", "SwitchyardMockHarness", "SwitchyardConformance",
+                "Switchyard", "SwitchyardMock", "SwitchyardConformance",
                 "SwitchyardTestRuns", "SwitchyardTestSupport",
             ]),
         .testTarget(
@@ -192,9 +183,6 @@ let package = Package(
             name: "SwitchyardObservationTests",
             dependencies: ["Switchyard", "SwitchyardMock", "SwitchyardObservation", "SwitchyardTestSupport"]),
         .testTarget(
-            name: "SwitchyardFirestoreFormatTests",
-            dependencies: ["Switchyard", "SwitchyardBytes", "SwitchyardFirestoreFormat", "SwitchyardTestSupport"]),
-        .testTarget(
             name: "SwitchyardFirestoreSpecTests",
             dependencies: [
                 "Switchyard", "SwitchyardBytes", "SwitchyardSync", "SwitchyardFirestoreFormat", "SwitchyardTestRuns",
@@ -204,7 +192,7 @@ let package = Package(
             name: "SwitchyardFirebaseTests",
             dependencies: [
                 "Switchyard", "SwitchyardBytes", "SwitchyardProviderKit", "SwitchyardWire", "SwitchyardSync",
-                "SwitchyardSyncReference", "SwitchyardFirestoreFormat", "SwitchyardFirebase", "SwitchyardMock",
+                "SwitchyardFirestoreFormat", "SwitchyardFirebase", "SwitchyardMock",
                 "SwitchyardConformance", "SwitchyardServerKit", "SwitchyardLocalFirebase", "SwitchyardTestRuns",
                 "SwitchyardProviderHTTP", "SwitchyardTestSupport",
             ], exclude: ["Fixtures"]),
@@ -236,8 +224,8 @@ let package = Package(
         .testTarget(
             name: "SwitchyardIntegrationTests",
             dependencies: [
-                "Switchyard", "SwitchyardBytes", "SwitchyardWire", "SwitchyardSync", "SwitchyardSyncReference",
-                "SwitchyardMock", "SwitchyardObservation", "SwitchyardFirebase", "SwitchyardSupabase",
+                "Switchyard", "SwitchyardBytes", "SwitchyardWire", "SwitchyardSync", "SwitchyardMock",
+                "SwitchyardObservation", "SwitchyardFirebase", "SwitchyardSupabase",
                 "SwitchyardConformance", "SwitchyardServerKit", "SwitchyardLocalFirebase", "SwitchyardLocalSupabase",
                 "SwitchyardCLI", "SwitchyardTestRuns", "SwitchyardTestSupport",
             ]),
@@ -251,6 +239,12 @@ if Context.environment["SWITCHYARD_FUZZ"] == "1" {
     package.targets.append(
         .executableTarget(
             name: "SwitchyardFuzz", dependencies: ["SwitchyardBytes", "SwitchyardWire"], path: "Tests/SwitchyardFuzz"))
+}
+
+/// `SWITCHYARD_ONLY=SwitchyardTests` leaves the tests of one target, and what they need: the bundle of all tests takes minutes to
+/// build after an edit of what all import. See `Tests/README.md`.
+if let only = Context.environment["SWITCHYARD_ONLY"] {
+    package.targets.removeAll { $0.type == .test && $0.name != only }
 }
 
 /// `SWITCHYARD_STRICT=1` makes every warning an error, in the same single build that the tests use.

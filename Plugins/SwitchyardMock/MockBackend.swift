@@ -96,3 +96,123 @@ public final class MockBackend: Sendable {
         }
     }
 }
+
+/// The settings of a mock: none are needed, unless it should be persistent or slow.
+public struct MockConfiguration: Sendable, Hashable, Codable {
+    /// A folder in which everything is stored across runs.
+    public var folder: URL?
+    /// Without ``folder``: whether to use the state folder that the app has chosen for all providers. Off by default.
+    public var usesStateFolder: Bool
+    /// The latency of each call. Zero by default.
+    public var latencyMilliseconds: Int
+    /// Whether the project starts with ``MockSample``.
+    public var hasSampleData: Bool
+    /// Whether new accounts must confirm their address; see ``MockAccounts/asksForConfirmation``.
+    public var asksForConfirmation: Bool
+
+    public init(
+        folder: URL? = nil, usesStateFolder: Bool = false, latencyMilliseconds: Int = 0, hasSampleData: Bool = false,
+        asksForConfirmation: Bool = false
+    ) {
+        self.folder = folder
+        self.usesStateFolder = usesStateFolder
+        self.latencyMilliseconds = latencyMilliseconds
+        self.hasSampleData = hasSampleData
+        self.asksForConfirmation = asksForConfirmation
+    }
+
+    private enum CodingKeys: String, CodingKey, CaseIterable {
+        case folder, usesStateFolder, latencyMilliseconds, hasSampleData, asksForConfirmation
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        // A path, as usual in files and variables.
+        folder = try values.decodeIfPresent(String.self, forKey: .folder).map {
+            URL(fileURLWithPath: $0, isDirectory: true)
+        }
+        usesStateFolder = try values.decodeIfPresent(Bool.self, forKey: .usesStateFolder) ?? false
+        latencyMilliseconds = try values.decodeIfPresent(Int.self, forKey: .latencyMilliseconds) ?? 0
+        hasSampleData = try values.decodeIfPresent(Bool.self, forKey: .hasSampleData) ?? false
+        asksForConfirmation = try values.decodeIfPresent(Bool.self, forKey: .asksForConfirmation) ?? false
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encodeIfPresent(folder?.path, forKey: .folder)
+        try values.encode(usesStateFolder, forKey: .usesStateFolder)
+        try values.encode(latencyMilliseconds, forKey: .latencyMilliseconds)
+        try values.encode(hasSampleData, forKey: .hasSampleData)
+        try values.encode(asksForConfirmation, forKey: .asksForConfirmation)
+    }
+}
+
+/// Counts the clients of a module's backend. When the last one leaves, `whenEmpty` runs and no client can enter anymore;
+/// without `whenEmpty`, it stays open.
+final class MockBackendUsage: Sendable {
+    private let state = Mutex((count: 0, isOver: false))
+    private let whenEmpty: (@Sendable () -> Void)?
+
+    init(whenEmpty: (@Sendable () -> Void)?) { self.whenEmpty = whenEmpty }
+
+    /// - Returns: `nil` if it is closed.
+    func enter() -> MockBackendLease? {
+        let isIn = state.withLock { state in
+            if !state.isOver { state.count += 1 }
+            return !state.isOver
+        }
+        return isIn ? MockBackendLease(self) : nil
+    }
+
+    fileprivate func leave() {
+        // Inside the lock, so that the folder is free for anyone who finds it closed.
+        state.withLock { state in
+            state.count -= 1
+            guard state.count == 0, let whenEmpty else { return }
+            state.isOver = true
+            whenEmpty()
+        }
+    }
+}
+
+/// One client's stay, which ends when the client is shut down or released.
+final class MockBackendLease: Sendable {
+    private let usage: Mutex<MockBackendUsage?>
+
+    fileprivate init(_ usage: MockBackendUsage) { self.usage = Mutex(usage) }
+
+    func leave() {
+        let usage = usage.withLock { usage in
+            defer { usage = nil }
+            return usage
+        }
+        usage?.leave()
+    }
+
+    deinit { leave() }
+}
+
+extension MockBackend {
+    /// Creates all clients of a new device of this project.
+    ///
+    /// ```swift
+    /// let app = TodoModel(try await backend.infrastructure(signedInAs: "alice"))
+    /// ```
+    /// - Parameters:
+    ///   - userID: The signed-in user, whose account is created if needed; `nil` for nobody.
+    ///   - network: The device's connection.
+    ///   - options: The clock, an observer and layers.
+    public func infrastructure(
+        signedInAs userID: AuthUser.ID? = nil, network: MockNetwork = MockNetwork(),
+        in options: InfrastructureOptions = InfrastructureOptions()
+    ) async throws(InfrastructureError) -> Infrastructure {
+        let infrastructure = try await Infrastructure(.mock(self, network: network), in: options)
+        guard let userID else { return infrastructure }
+        do throws(AuthError) {
+            try await infrastructure.auth.signIn(with: .customToken(accounts.customToken(for: userID)))
+        } catch {
+            throw InfrastructureError(error.code, error.message, underlying: error)
+        }
+        return infrastructure
+    }
+}

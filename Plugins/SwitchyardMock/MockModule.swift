@@ -107,14 +107,14 @@ public struct MockModule: InfrastructureModule {
     ) async throws(InfrastructureError) -> any FileStorageClient {
         let (parts, tenant) = try enter(context)
         return MockFileStorageClient(
-            parts.backend, network: parts.network, store: parts.uploads, tenant: tenant, auth: context.auth)
+            parts.backend, network: parts.network, store: parts.uploads, tenant: tenant, session: context.session)
     }
 
     public func makeMessagingClient(_ context: ModuleContext) async throws(InfrastructureError) -> any MessagingClient {
         let (parts, tenant) = try enter(context)
         return try MockMessagingClient(
             parts.backend, network: parts.network, file: parts.backend.folder?.file("installation"),
-            tenant: tenant, auth: context.auth)
+            tenant: tenant, session: context.session)
     }
 
     public func makeServerClientFactory(_ context: ModuleContext) async throws(InfrastructureError)

@@ -47,7 +47,8 @@ struct MockServerClientFactory: ServerClientFactory {
         // Uploads are not recorded.
         capabilities.resumableUploads = false
         return MockFileStorageClient(
-            backend, network: network, store: MockUploadStore(), capabilities: capabilities, tenant: nil, auth: auth)
+            backend, network: network, store: MockUploadStore(), capabilities: capabilities, tenant: nil,
+            session: auth.map(SessionFeed.init))
     }
 
     func makeAdminClient() throws(InfrastructureError) -> any AdminClient { MockAdminClient(backend, network: network) }

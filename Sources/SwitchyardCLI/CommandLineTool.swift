@@ -1,6 +1,10 @@
 import Foundation
 import Switchyard
 import SwitchyardBytes
+import SwitchyardFirebase
+import SwitchyardLifeSignalStory
+import SwitchyardMock
+import SwitchyardSupabase
 
 /// `switchyard`: the package's command-line tool.
 @main
@@ -62,4 +66,97 @@ struct UsageError: Error {
 enum Terminal {
     static func print(_ text: String) { _ = POSIXFile.write(Array((text + "\n").utf8), to: 1) }
     static func error(_ text: String) { _ = POSIXFile.write(Array((text + "\n").utf8), to: 2) }
+}
+
+/// The arguments after a command: options with a value, switches, and nothing else.
+struct Options {
+    private var values: [String: String] = [:]
+    private var switches: Set<String> = []
+
+    /// - Throws: For unknown arguments, an option without its value, and one that is given twice.
+    init(_ words: [String], values known: Set<String>, switches knownSwitches: Set<String>) throws(UsageError) {
+        var words = words[...]
+        while let word = words.popFirst() {
+            let parts = word.split(separator: "=", maxSplits: 1).map(String.init)
+            guard let name = parts.first, name.hasPrefix("--") else {
+                throw UsageError("“\(word)” was not expected here")
+            }
+            if knownSwitches.contains(name) {
+                guard parts.count == 1 else { throw UsageError("“\(name)” takes no value") }
+                switches.insert(name)
+            } else if known.contains(name) {
+                guard values[name] == nil else { throw UsageError("“\(name)” is given twice") }
+                if parts.count == 2 {
+                    values[name] = parts[1]
+                } else if let value = words.first, !value.hasPrefix("--") {
+                    values[name] = value
+                    words.removeFirst()
+                } else {
+                    throw UsageError("“\(name)” needs a value")
+                }
+            } else {
+                throw UsageError.unknown("option", name, among: known.union(knownSwitches).sorted())
+            }
+        }
+    }
+
+    subscript(name: String) -> String? { values[name] }
+    func has(_ name: String) -> Bool { switches.contains(name) }
+}
+
+/// The providers that this tool knows by name.
+enum Providers {
+    static let all: [any InfrastructureModule.Type] = [MockModule.self, FirebaseModule.self, SupabaseModule.self]
+}
+
+/// `switchyard firebase rules`
+struct FirebaseCommand {
+    init(_ words: [String]) throws(UsageError) {
+        guard words.first == "rules" else {
+            throw UsageError(
+                words.first.map { "there is no “firebase \($0)”; there is “firebase rules”" }
+                    ?? "missing subcommand: “firebase rules”")
+        }
+        guard words.count == 1 else { throw UsageError("“firebase rules” takes no options") }
+    }
+
+    func run() -> ExitStatus {
+        Terminal.print(FirestoreRules.domain)
+        return .success
+    }
+}
+
+/// `switchyard demo`
+struct DemoCommand {
+    init(_ words: [String]) throws(UsageError) {
+        guard words.isEmpty else { throw UsageError("“demo” takes no options") }
+    }
+
+    func run() async -> ExitStatus {
+        do {
+            let project = MockBackend()
+            project.accounts.asksForConfirmation = true
+            let alice = try await device(of: project)
+            let bob = try await device(of: project)
+            let story = LifeSignalStory(alice: alice, bob: bob) { address in
+                guard let link = project.accounts.mail(.addressConfirmation, to: address)?.link else {
+                    throw AuthError(.emailNotConfirmed, "No mail has come.")
+                }
+                return link
+            } tell: { line in
+                Terminal.print(line)
+            }
+            try await story.run()
+            await alice.shutDown()
+            await bob.shutDown()
+            return .success
+        } catch {
+            Terminal.error("The demo failed: \(error)")
+            return .failure
+        }
+    }
+
+    private func device(of project: MockBackend) async throws(InfrastructureError) -> Infrastructure {
+        try await InfrastructureFactory(MockModule(backend: project)).make(InfrastructureSelection(default: .mock))
+    }
 }

@@ -1,7 +1,6 @@
 import Foundation
 import Switchyard
 import SwitchyardConformance
-import SwitchyardMockHarness
 
 /// `switchyard conformance`
 struct ConformanceCommand {

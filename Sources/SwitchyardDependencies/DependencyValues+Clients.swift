@@ -69,10 +69,11 @@ extension DependencyValues {
         if context == .preview { return preview() }
         return routed(
             Routed(
-                RefusingRoute(ErrorCode(rawValue: "dependencyNotSet")) { operation in
-                    "“\(operation)” was called on the dependency “\(name)”, which nobody set. "
-                        + "Set it around the call: withDependencies { $0.\(name) = … } operation: { … }."
-                }))
+                Route(
+                    refusing: Refusal(ErrorCode(rawValue: "dependencyNotSet")) { operation in
+                        "“\(operation)” was called on the dependency “\(name)”, which nobody set. "
+                            + "Set it around the call: withDependencies { $0.\(name) = … } operation: { … }."
+                    })))
     }
 }
 

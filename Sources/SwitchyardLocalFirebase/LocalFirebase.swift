@@ -1,4 +1,5 @@
 public import Foundation
+public import Switchyard
 import SwitchyardBytes
 package import SwitchyardServerKit
 import SwitchyardWire
@@ -137,5 +138,109 @@ public final class LocalFirebase: Sendable {
                 + "choose another with --port."
         default: "The local Firebase cannot start: \(error)."
         }
+    }
+}
+
+/// The options of a local Firebase. All are optional.
+public struct LocalFirebaseOptions: Sendable {
+    /// The project that it serves; the name goes into every token.
+    public var project = "demo-switchyard"
+    /// 0 picks a free one; with a ``folder``, the one of the last time if it is still free.
+    public var port: UInt16 = 0
+    /// Whether everyone may read and write everything. Otherwise the access rules in <doc:LocalFirebaseRules> apply.
+    public var allowsEverything = false
+    /// Whether documents of users, contacts, check-ins and notifications are protected by the rules for these clients, which
+    /// a project that uses them has to publish. Other documents are not affected.
+    public var hasDomainRules = false
+    /// Whether ID tokens are signed, with a key whose public half the server publishes, as in production. Otherwise they have
+    /// no signature, like those of the vendor's emulator, because the vendor's programs require that; then anyone on this
+    /// machine can write one.
+    public var signsTokens = false
+    /// The signing key to use instead of a new one, which takes seconds to make in a debug build.
+    package var tokenKey: RSAPrivateKey?
+    /// Custom claims that every new account gets, such as `["role": "authenticated"]` for tokens that a Supabase should
+    /// accept.
+    public var claims: [String: String] = [:]
+    /// Origins of web pages elsewhere that may use it, such as `https://app.example.com`; pages on this machine always may.
+    public var origins: Set<String> = []
+    /// The folder for accounts, documents and files, so that they outlive the process; `nil` keeps them in memory. Use one
+    /// folder per local Firebase.
+    public var folder: URL?
+    /// The clock for the expiry of tokens and codes, and for document times.
+    public var now: @Sendable () -> Timestamp = { Timestamp(Date()) }
+
+    public init() {}
+}
+
+/// Why a local Firebase cannot start.
+public struct LocalFirebaseError: Error, Sendable, CustomStringConvertible {
+    public let message: String
+
+    package init(_ message: String) { self.message = message }
+
+    public var description: String { message }
+}
+
+extension LocalFirebaseError: ServerStartError {}
+
+/// The folder of a local Firebase.
+package typealias LocalFolder = ServerFolder<LocalFirebaseError>
+
+/// One of the services of a ``LocalFirebase``.
+package protocol LocalFirebaseService: Sendable {
+    /// Adds its routes. If two routes match a request, the one added first wins.
+    func addRoutes(to router: inout Router)
+
+    /// Stops its tasks. When this is called, the server no longer accepts requests.
+    func stop() async
+}
+
+extension LocalFirebaseService {
+    package func stop() async {}
+}
+
+/// Requests about the whole server: whether it is running, and faults other than request faults.
+struct LocalControl: LocalFirebaseService {
+    let project: String
+    let auth: LocalAuth
+    let faults: StreamFaults
+
+    func addRoutes(to router: inout Router) {
+        router.on(.get, "/") { _ in
+            .json(
+                JSON.object([
+                    "authEmulator": [
+                        "ready": true, "docs": "https://firebase.google.com/docs/emulator-suite",
+                        "apiSpec": "/emulator/openapi.json",
+                    ]
+                ]).bytes())
+        }
+        // For another vendor's local server that accepts tokens of this one.
+        router.on(.get, LocalFirebase.descriptionPath) { [project, keys] _ in
+            .json(JSON.object(["project": .string(project), "keys": keys]).bytes())
+        }
+        let published = "/www.googleapis.com/service_accounts/v1/jwk/securetoken@system.gserviceaccount.com"
+        router.on(.get, published) { [keys] _ in .json(JSON.object(["keys": keys]).bytes()) }
+        router.on(.post, "/emulator/v1/projects/{project}/streamFaults") { request in
+            guard request.parameters["project"] == project else { return ServerResponse(status: 404) }
+            guard let bytes = try? await request.body.collect(upTo: 1 << 16), let json = try? JSON(parsing: bytes),
+                let switches = json.object, switches.allSatisfy({ set($0.key, $0.value) })
+            else { return .text("There is a switch here that cannot be read.\n", status: 400) }
+            return .json(JSON.object([:]).bytes())
+        }
+    }
+
+    private var keys: JSON { .array(auth.signer.publicKeys.map(\.json)) }
+
+    /// - Returns: Whether the switch exists.
+    private func set(_ name: String, _ value: JSON) -> Bool {
+        switch (name, value.int, value.bool) {
+        case ("duplicateArrays", let frames?, _): faults.duplicateArrays(inNext: frames)
+        case ("reorderArrays", let frames?, _): faults.reorderArrays(inNext: frames)
+        case ("misstateCount", let difference?, _): faults.misstateCounts(by: difference)
+        case ("expireTokens", _, true?): auth.expireTokens(of: nil)
+        default: return false
+        }
+        return true
     }
 }

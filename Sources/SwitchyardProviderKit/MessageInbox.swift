@@ -36,35 +36,26 @@ package final class MessageInbox: Sendable {
     private let box = Mutex(State())
     private let messages = Broadcast<Messages>()
     private let tokens = Broadcast<Tokens>()
-    private let follower = TaskBox()
+    private let subscription = Mutex<SessionSubscription?>(nil)
     private static let memory = 1000
     /// How many messages wait for a listener.
     package static let capacity = 100
 
-    /// - Parameter auth: Reports when another user signs in, who must not get the previous user's messages.
-    package init(following auth: (any AuthClient)? = nil) {
-        guard let states = auth?.authStateStream() else { return }
-        follower.replace(
-            with: Task { [weak self] in
-                for await state in states {
-                    guard let self else { return }
-                    self.use(state)
-                }
-            })
+    /// - Parameter session: Reports when another user signs in, who must not get the previous user's messages.
+    package init(following session: SessionFeed? = nil) {
+        guard let session else { return }
+        subscription.withLock { subscription in
+            subscription = session.subscribe { [weak self] change in
+                if case .state(let state) = change { self?.use(state.user?.id) }
+            }
+        }
     }
 
-    deinit { follower.cancel() }
-
-    private func use(_ state: AuthState) {
-        switch state {
-        // The user is unknown, and most likely the same as before.
-        case .unknown, .locked: return
-        case .signedOut, .signedIn, .expired: break
-        }
+    private func use(_ user: AuthUser.ID?) {
         box.withLock { box in
-            if box.knowsUser, box.user != state.user?.id { box.undelivered = [] }
+            if box.knowsUser, box.user != user { box.undelivered = [] }
             box.knowsUser = true
-            box.user = state.user?.id
+            box.user = user
         }
     }
 
@@ -131,7 +122,7 @@ package final class MessageInbox: Sendable {
         tokens.close { $0.finish(throwing: Self.over) }
         messages.deliver()
         tokens.deliver()
-        follower.cancel()
+        subscription.withLock { $0?.stop() }
     }
 
     private static let over = MessagingError(.shutDown, "The client was shut down.")

@@ -4,6 +4,7 @@ import SwitchyardConformance
 import SwitchyardLocalSupabase
 import SwitchyardServerKit
 import SwitchyardSupabase
+import SwitchyardTestRuns
 import SwitchyardTestSupport
 import Testing
 
@@ -32,10 +33,16 @@ struct ConformanceTableTests {
         return try await connection.run(script: sql).last?.text
     }
 
-    @Test(.timeLimit(.minutes(5)))
+    private static let made: SideRun<Int, Void> = SideRun { try await withMadeTable() }
+
+    @Test(.beside(made), .timeLimit(.minutes(5)))
     func `A missing table is reported with its statements, and with it the program checks and leaves nothing`()
         async throws
     {
+        try await Self.made.value
+    }
+
+    private static func withMadeTable() async throws {
         let supabase = try await LocalSupabase.onSharedPostgres()
         let configuration = try Self.configuration(supabase)
         let error = await #expect(throws: InfrastructureError.self) { _ = try await ConfiguredHarness(configuration) }
@@ -66,8 +73,14 @@ struct ConformanceTableTests {
         await supabase.stop()
     }
 
-    @Test(.timeLimit(.minutes(2)))
+    private static let mapped: SideRun<Int, Void> = SideRun { try await withMappedTable() }
+
+    @Test(.beside(mapped), .timeLimit(.minutes(2)))
     func `A table that the file maps for the checks is used, with the fields that it has`() async throws {
+        try await Self.mapped.value
+    }
+
+    private static func withMappedTable() async throws {
         let supabase = try await LocalSupabase.onSharedPostgres()
         _ = try await Self.run(
             """

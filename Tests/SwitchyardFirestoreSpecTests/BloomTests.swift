@@ -61,11 +61,12 @@ private enum GoldenFilters {
                 continue
             }
             var wrong = 0
-            for (index, answer) in expected.utf8.enumerated() {
+            let some = RunSize.part(of: Array(expected.utf8.enumerated()), every: 5)
+            for (index, answer) in some {
                 let mightContain = filter.mightContain(StoragePath(unchecked: "coll/doc\(index)"))
                 if mightContain != (answer == UInt8(ascii: "1")) { wrong += 1 }
             }
-            print("bloom \(name): \(wrong == 0 ? "passed" : "FAILED"), \(expected.utf8.count) look-ups, \(wrong) wrong")
+            print("bloom \(name): \(wrong == 0 ? "passed" : "FAILED"), \(some.count) look-ups, \(wrong) wrong")
             if wrong == 0 { passed += 1 } else { failures.append("bloom \(name): \(wrong) wrong answers") }
         }
         failures += answers.keys.sorted().map { "bloom \($0): answers without a filter" }

@@ -58,7 +58,7 @@ extension ConfigurableModule {
     fileprivate static let globex = ConfigurableModule(GlobexModule.self)
 }
 
-private struct MyLimiter: ClientLayer {}
+private struct MyLimiter: CallInterceptor {}
 
 /// What the first page, and the articles on choosing providers and on configurations say, done.
 @Suite struct ChoosingArticleTests {
@@ -139,7 +139,7 @@ private struct MyLimiter: ClientLayer {}
         selection.omit(.files)
         selection.omit(.messaging)
         var options = InfrastructureOptions(observer: LineObserver())
-        options.layers = [MyLimiter()]
+        options.interceptors = [MyLimiter()]
         var configuration = InfrastructureConfiguration(selection)
         configuration.retry = .standard
         let backend = try await factory.make(configuration, in: options)

@@ -12,7 +12,9 @@ import Testing
 struct CrossedProvidersTests {
     private static let firebasePeople = CrossedSwitchingHarness(auth: .firebase)
     private static let supabasePeople = CrossedSwitchingHarness(auth: .supabase)
-    static let switching = ConformanceRun("crossed switching", SwitchingConformance.all, for: firebasePeople.features) {
+    static let switching = ConformanceRun(
+        "crossed switching", SwitchingConformance.all, for: firebasePeople.features, part: 4
+    ) {
         firebasePeople
     }
 
@@ -22,7 +24,7 @@ struct CrossedProvidersTests {
     }
 
     static let switchingBack = ConformanceRun(
-        "crossed switching back", SwitchingConformance.all, for: supabasePeople.features
+        "crossed switching back", SwitchingConformance.all, for: supabasePeople.features, part: 4
     ) { supabasePeople }
 
     @Test(.beside(switchingBack), arguments: switchingBack.checks)
@@ -31,7 +33,7 @@ struct CrossedProvidersTests {
     }
 
     static let domain = ConformanceRun(
-        "crossed domain", DomainConformance.all, for: CrossedDomainHarness(auth: .firebase).features
+        "crossed domain", DomainConformance.all, for: CrossedDomainHarness(auth: .firebase).features, part: 4
     ) {
         CrossedDomainHarness(auth: .firebase)
     }
@@ -42,7 +44,9 @@ struct CrossedProvidersTests {
     }
 
     static let domainBack = ConformanceRun(
-        "crossed domain the other way", DomainConformance.all, for: CrossedDomainHarness(auth: .supabase).features
+        "crossed domain the other way", DomainConformance.all, for: CrossedDomainHarness(auth: .supabase).features,
+        part: 4,
+        part: 3
     ) {
         CrossedDomainHarness(auth: .supabase)
     }

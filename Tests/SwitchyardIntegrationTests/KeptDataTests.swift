@@ -1,8 +1,8 @@
 import Foundation
 import Switchyard
+import SwitchyardConformance
 import SwitchyardMock
 import SwitchyardSync
-import SwitchyardSyncReference
 import SwitchyardTestSupport
 import Testing
 

@@ -1,4 +1,5 @@
 package import SwitchyardConformance
+import SwitchyardTestSupport
 package import Testing
 
 /// The checks of one service on one backend, done beside other tests and counted.
@@ -16,14 +17,16 @@ package struct ConformanceRun<Harness: Sendable, Features: Sendable>: Sendable {
 
     /// - Parameters:
     ///   - name: What the closing line calls it.
+    ///   - part: Only every `part`th check is done in a run that is not full: where others check the same code whole.
     ///   - width: How many checks may run at once: one where they disturb each other.
     ///   - run: Makes a harness, runs the check, and cleans up.
     package init(
-        _ name: String, _ all: [ConformanceCheck<Harness, Features>], for features: Features, width: Int = .max,
+        _ name: String, _ all: [ConformanceCheck<Harness, Features>], for features: Features, part: Int = 1,
+        width: Int = .max,
         run: @escaping @Sendable (_ check: @escaping @Sendable (Harness) async throws -> Void) async throws -> Void
     ) {
-        let tally = ConformanceTally(name, all, for: features)
-        let checks = all.filter { $0.missing(in: features).isEmpty }
+        let checks = RunSize.part(of: all.filter { $0.missing(in: features).isEmpty }, every: part, for: name)
+        let tally = ConformanceTally(name, checks + all.filter { !$0.missing(in: features).isEmpty }, for: features)
         let named = Dictionary(checks.map { ($0.name, $0) }) { first, _ in first }
         self.checks = checks
         self.run = SideRun(checks.map(\.name), width: width) { name in
@@ -33,10 +36,11 @@ package struct ConformanceRun<Harness: Sendable, Features: Sendable>: Sendable {
     }
 
     package init(
-        _ name: String, _ all: [ConformanceCheck<Harness, Features>], for features: Features, width: Int = .max,
+        _ name: String, _ all: [ConformanceCheck<Harness, Features>], for features: Features, part: Int = 1,
+        width: Int = .max,
         on harness: @escaping @Sendable () async throws -> Harness
     ) {
-        self.init(name, all, for: features, width: width) { check in try await check(try await harness()) }
+        self.init(name, all, for: features, part: part, width: width) { check in try await check(try await harness()) }
     }
 
     package func outcome(of check: ConformanceCheck<Harness, Features>) async throws {

@@ -22,7 +22,7 @@ package struct Article: Sendable, CustomStringConvertible {
     /// The README and every article of every module.
     package static func all() throws -> [Article] {
         var paths = ["README.md"]
-        for folder in ["Sources", "Plugins"] {
+        for folder in ["Sources", "Plugins", "Tests"] {
             for module in try names(in: folder).sorted() {
                 let catalogue = "\(folder)/\(module)/Documentation.docc"
                 guard FileManager.default.fileExists(atPath: root.appendingPathComponent(catalogue).path) else {

@@ -4,7 +4,7 @@ import Synchronization
 
 /// What the runs against a lying server have in common: their seeds, and that no call outlasts its deadline.
 ///
-/// `SWITCHYARD_RANDOM=10` makes ten times as many runs, `SWITCHYARD_FUZZ_SEED=7` that one only.
+/// `SWITCHYARD_RANDOM=10` makes ten times as many runs as a full run, `SWITCHYARD_FUZZ_SEED=7` that one only.
 package struct LyingRun {
     package let seed: UInt64
     package let transport: LyingTransport
@@ -32,8 +32,8 @@ package struct LyingRun {
 
     private static let named = ProcessInfo.processInfo.environment["SWITCHYARD_FUZZ_SEED"].flatMap { UInt64($0) }
 
-    /// Whether there is one seed only, which need not reach everything.
-    package static var isSingle: Bool { named != nil }
+    /// Whether there are so few seeds that they need not reach everything.
+    package static var isPart: Bool { named != nil || RandomRun.isPart }
 
     package static func seeds(_ usual: Int) -> [UInt64] {
         named.map { [$0] } ?? (0..<UInt64(RandomRun.rounds(usual))).map { $0 }

@@ -73,6 +73,7 @@ public final class FirebaseAuthAdapter: AuthClient {
     public var state: AuthState { get async { await engine.state } }
     public func authStateStream() -> SnapshotStream<AuthState, Never> { engine.stateStream }
     public var wipeRequests: [WipeRequest]? { engine.wipeRequests }
+    public var session: SessionSnapshot { get async { await engine.snapshot(of: provider) } }
 
     public func accessToken(refreshing: Bool) async throws(AuthError) -> AccessToken {
         try await engine.accessToken(refreshing: refreshing)

@@ -1,4 +1,4 @@
-import Switchyard
+public import Switchyard
 import SwitchyardProviderHTTP
 import SwitchyardWire
 
@@ -156,4 +156,28 @@ struct FirebaseEndpoints: Sendable, Hashable {
         publishedKeys = try endpoint(
             "publishedKeys", "https://www.googleapis.com", accounts, "/www.googleapis.com")
     }
+}
+
+/// A source of App Check tokens, which prove that a request comes from the genuine app.
+///
+/// How an app proves this (DeviceCheck, Play Integrity, a debug token of the console) depends on the platform and is up to the
+/// app; the app or its server exchanges the proof for a token at the App Check service. The source caches the token and renews
+/// it before it expires; it is called once per request.
+public struct FirebaseAppCheck: Sendable {
+    let token: @Sendable (_ isRefused: Bool) async throws -> Secret
+
+    /// - Parameter token: Returns the current token, or a new one if `isRefused` is set, because the server refused the last.
+    public init(token: @escaping @Sendable (_ isRefused: Bool) async throws -> Secret) { self.token = token }
+
+    /// A token that is valid as long as the process runs, for tests.
+    public static func fixed(_ token: Secret) -> FirebaseAppCheck { FirebaseAppCheck { _ in token } }
+}
+
+/// Security rules for Firestore, ready to publish.
+public enum FirestoreRules {
+    /// Rules for the clients of users, contacts, check-ins and notifications, and for the ledger of writes: a complete file, to
+    /// which an app adds the rules of its own collections. `switchyard firebase rules` prints it.
+    ///
+    /// Users own their documents; contacts can do what these clients do for them, and strangers nothing.
+    public static var domain: String { String(decoding: PackageResources.domain_rules, as: UTF8.self) }
 }

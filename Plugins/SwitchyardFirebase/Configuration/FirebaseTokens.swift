@@ -132,7 +132,7 @@ struct FirebaseTokens: Sendable {
         var proof = RequestCredentials()
         if let auth {
             do throws(AuthError) {
-                proof.user = try await auth.accessToken(refreshing: isRefused)
+                proof.user = try await auth.usableToken(refreshing: isRefused)
             } catch {
                 // Without a user, the request is unauthenticated, and the rules decide.
                 guard error.code == .notSignedIn else { throw .auth(error) }

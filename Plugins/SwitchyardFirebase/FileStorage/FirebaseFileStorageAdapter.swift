@@ -26,16 +26,16 @@ public final class FirebaseFileStorageAdapter: FileStorageClient {
 
     /// - Parameters:
     ///   - folder: Where resumable uploads are recorded; `nil` to record none.
-    ///   - auth: The client whose users may have their local data wiped.
+    ///   - session: Its users may have their local data wiped.
     ///   - sharesTransport: Whether others use the transport, too, so that it must not be shut down with this client.
     init(
-        _ service: FirebaseFileService, folder: URL?, auth: (any AuthClient)? = nil, sharesTransport: Bool = false
+        _ service: FirebaseFileService, folder: URL?, session: SessionFeed? = nil, sharesTransport: Bool = false
     ) {
         self.service = service
         self.sharesTransport = sharesTransport
         manager = TransferManager(
             FirebaseUploadDriver.policy, records: UploadRecords(folder: folder), tries: service.persistently,
-            now: service.now, following: auth)
+            now: service.now, following: session)
         var capabilities = FileStorageCapabilities()
         capabilities.resumableUploads = folder != nil
         capabilities.ranges = true
@@ -50,7 +50,7 @@ public final class FirebaseFileStorageAdapter: FileStorageClient {
         let service = try FirebaseFileService(surroundings, tokens: surroundings.tokens.ofPeople)
         let folder = try surroundings.folder("files")?.appendingPathComponent(
             PercentCoding.encode(service.bucket), isDirectory: true)
-        self.init(service, folder: folder, auth: surroundings.context.auth)
+        self.init(service, folder: folder, session: surroundings.context.session)
     }
 
     // MARK: Transfers

@@ -48,7 +48,7 @@ public final class FirebaseMessagingAdapter: MessagingClient {
         _ surroundings: FirebaseContext, hasPushService: Bool = platformHasPushService, appVersion: String = "1"
     ) throws(InfrastructureError) {
         transport = surroundings.transport
-        hub = MessageInbox(following: surroundings.context.auth)
+        hub = MessageInbox(following: surroundings.context.session)
         var capabilities = MessagingCapabilities()
         let appID = surroundings.configuration.appID
         if let appID, hasPushService {

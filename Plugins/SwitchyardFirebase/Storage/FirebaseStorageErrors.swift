@@ -41,3 +41,58 @@ extension StorageError {
 
     init(_ failure: FirebaseTokens.Failure) { self.init(failure.meaning) }
 }
+
+extension FirestoreFailure {
+    /// The problem with the project, its key or its database, and what to do about it; `nil` for any other failure.
+    var setUpProblem: (ErrorCode, String)? {
+        switch reason {
+        case "API_KEY_INVALID": return (.unauthenticated, Self.refusedKey)
+        case let reason? where reason.hasPrefix("API_KEY_"):
+            return (
+                .unauthenticated,
+                "The API key may not be used for this (\(reason)). See its restrictions in the Google Cloud console: "
+                    + "APIs & Services, Credentials."
+            )
+        case "CONSUMER_INVALID", "RESOURCE_PROJECT_INVALID":
+            return (.failedPrecondition, "There is no project of this ID. Check project in Firebase's configuration.")
+        case "SERVICE_DISABLED", "CONSUMER_SUSPENDED", "BILLING_DISABLED":
+            return (.failedPrecondition, "The project does not offer Firestore at present. \(message)")
+        case let reason?:
+            return (.failedPrecondition, "Google refuses the project's calls (\(reason)). \(message)")
+        case nil: break
+        }
+        if message.hasPrefix("API key not valid") { return (.unauthenticated, Self.refusedKey) }
+        if status == .notFound, message.hasPrefix("The database "), message.contains("does not exist") {
+            return (
+                .failedPrecondition,
+                "The project does not exist, or has no such database. Check project and database in Firebase's "
+                    + "configuration. \(message)"
+            )
+        }
+        return nil
+    }
+
+    /// The server's text, in a sentence if it has none.
+    var words: String {
+        switch status {
+        case .permissionDenied: "The security rules do not allow it\(message.isEmpty ? "." : " (\(message)).")"
+        case .unimplemented:
+            "The server does not have this call\(message.isEmpty ? "." : " (\(message)).") A local server may lack what a "
+                + "project has: check hosts and emulators in Firebase's configuration."
+        case .notFound where documentName != nil: "There is no document at “\(documentName ?? "")”."
+        case .alreadyExists where documentName != nil: "There is already a document at “\(documentName ?? "")”."
+        default: message.isEmpty ? "Firestore answered \(foreignStatus ?? status.name) without a reason." : message
+        }
+    }
+
+    /// The document's path in texts such as `No document to update: projects/p/databases/d/documents/rooms/a`.
+    private var documentName: Substring? {
+        guard message.hasPrefix("No document to update: ") || message.hasPrefix("Document already exists: ") else {
+            return nil
+        }
+        return message.firstRange(of: "/documents/").map { message[$0.upperBound...] }
+    }
+
+    private static let refusedKey =
+        "The project does not accept the API key. Copy apiKey from the Firebase console: Project settings, General."
+}

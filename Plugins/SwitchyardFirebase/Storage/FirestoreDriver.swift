@@ -1,3 +1,4 @@
+import Foundation
 import Switchyard
 import SwitchyardBytes
 import SwitchyardFirestoreFormat
@@ -206,5 +207,41 @@ extension FieldTransform.Operation {
         case .arrayUnion, .arrayRemove: true
         case .serverTime, .increment, .maximum, .minimum: false
         }
+    }
+}
+
+extension FirestoreDriver {
+    /// Reads a bundle in Firestore's format, made for this project and database.
+    func bundle(from data: Data) async throws(StorageError) -> DocumentBundle {
+        do throws(FirestoreFormatError) {
+            return try FirestoreBundleReader.bundle(data, in: service.database)
+        } catch {
+            throw StorageError(
+                .invalidArgument, "This is not a bundle of this database's documents.", underlying: error)
+        }
+    }
+}
+
+/// The folder for the documents of one database: writes queued for one project must never be sent to another.
+enum FirestoreFolder {
+    /// The folder's name, which depends on the database and on whether it is on Google's servers or an emulator.
+    static func name(_ configuration: FirebaseConfiguration, _ endpoints: FirebaseEndpoints) -> String {
+        let database = FirestoreDatabase(project: configuration.project, database: configuration.database)
+        let name = SHA256.digest(of: Array("\(database.name) \(endpoints.firestore.address)".utf8))
+        return "documents-\(Hex.encode(name.prefix(8)))"
+    }
+
+    /// The folder, created if needed. It takes over the folder of an earlier version, whose name was the same for all databases
+    /// and which goes to the first database on real servers that is opened.
+    static func make(_ surroundings: FirebaseContext) throws(InfrastructureError) -> URL? {
+        let name = name(surroundings.configuration, surroundings.endpoints)
+        guard let place = surroundings.context.place(of: name) else { return nil }
+        if !surroundings.endpoints.firestore.isEmulator, let old = surroundings.context.place(of: "documents"),
+            !FileManager.default.fileExists(atPath: place.path)
+        {
+            // If it does not exist, there is nothing to take over.
+            try? FileManager.default.moveItem(at: old, to: place)
+        }
+        return try surroundings.folder(name)
     }
 }

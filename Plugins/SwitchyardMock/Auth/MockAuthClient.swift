@@ -82,6 +82,7 @@ public final class MockAuthClient: AuthClient {
     public var state: AuthState { get async { await engine.state } }
 
     public var wipeRequests: [WipeRequest]? { engine.wipeRequests }
+    public var session: SessionSnapshot { get async { await engine.snapshot(of: provider) } }
 
     public func authStateStream() -> SnapshotStream<AuthState, Never> {
         SnapshotStream { [engine] continuation in

@@ -20,7 +20,7 @@ public final class MockFileStorageClient: FileStorageClient {
     let partSize: Int
     private let tenant: MockBackendLease?
     /// Determines whose uploads are recorded; `nil` for a client without a user.
-    private let auth: (any AuthClient)?
+    private let session: SessionFeed?
 
     /// - Parameters:
     ///   - backend: The project; a new one without files by default.
@@ -40,18 +40,18 @@ public final class MockFileStorageClient: FileStorageClient {
     init(
         _ backend: MockBackend, network: MockNetwork, store: MockUploadStore,
         capabilities: FileStorageCapabilities = .all, partSize: Int = 256 << 10, tenant: MockBackendLease?,
-        auth: (any AuthClient)? = nil
+        session: SessionFeed? = nil
     ) {
         self.backend = backend
         self.tenant = tenant
-        self.auth = auth
+        self.session = session
         self.capabilities = capabilities
         self.partSize = max(1, partSize)
         let part = Int64(self.partSize)
         let policy = TransferPolicy(firstPart: part, largestPart: part, wholeLimit: 0)
         manager = TransferManager(
             policy, records: capabilities.resumableUploads ? store.records : UploadRecords(folder: nil),
-            tries: RetryingCaller(clock: network.clock, patience: .zero), now: backend.files.now, following: auth)
+            tries: RetryingCaller(clock: network.clock, patience: .zero), now: backend.files.now, following: session)
         controls = MockControls(
             network: network, unavailable: FileStorageError(.unavailable, "The mock's network is off."),
             cancelled: FileStorageError(.cancelled, "The call was cancelled."))
@@ -168,8 +168,8 @@ public final class MockFileStorageClient: FileStorageClient {
 
     /// - Throws: `.unauthenticated` (retryable) while the user is unknown.
     func owner() async throws(FileStorageError) -> String {
-        guard let auth else { return UploadSession.nobody }
-        let state = await auth.state
+        guard let session else { return UploadSession.nobody }
+        let state = await session.session.state
         if state == .unknown || state == .locked {
             throw FileStorageError(
                 .unauthenticated,

@@ -32,7 +32,7 @@ public final class MockMessagingClient: MessagingClient {
         capabilities: MessagingCapabilities = .all
     ) {
         self.init(
-            backend, network: network, capabilities: capabilities, token: nil, file: nil, tenant: nil, auth: nil)
+            backend, network: network, capabilities: capabilities, token: nil, file: nil, tenant: nil, session: nil)
     }
 
     /// Creates an installation that stores its token in `file`, across restarts.
@@ -40,7 +40,7 @@ public final class MockMessagingClient: MessagingClient {
     /// - Throws: `.localStore` if the file is damaged; it has then been set aside.
     convenience init(
         _ backend: MockBackend, network: MockNetwork, file: MockFile?, tenant: MockBackendLease?,
-        auth: (any AuthClient)?
+        session: SessionFeed?
     ) throws(InfrastructureError) {
         let token: String?
         do throws(MockFile.Failure) {
@@ -50,17 +50,17 @@ public final class MockMessagingClient: MessagingClient {
         }
         self.init(
             backend, network: network, capabilities: .all, token: token.map { MessagingToken(Secret($0)) }, file: file,
-            tenant: tenant, auth: auth)
+            tenant: tenant, session: session)
     }
 
     private init(
         _ backend: MockBackend, network: MockNetwork, capabilities: MessagingCapabilities, token: MessagingToken?,
-        file: MockFile?, tenant: MockBackendLease?, auth: (any AuthClient)?
+        file: MockFile?, tenant: MockBackendLease?, session: SessionFeed?
     ) {
         server = backend.messages
         self.file = file
         self.tenant = tenant
-        hub = MessageInbox(following: auth)
+        hub = MessageInbox(following: session)
         self.capabilities = capabilities
         controls = MockControls(
             network: network, unavailable: MessagingError(.unavailable, "The mock's network is off."),

@@ -2,10 +2,10 @@ public import Switchyard
 
 /// A file storage client with the sample's picture, for previews.
 public struct PreviewFileStorageClient: RoutedFileStorageClient {
-    public let route: any Route<any FileStorageClient>
+    public let route: Route<any FileStorageClient>
 
     /// - Parameter backend: Shared with the other preview clients of a screen.
     public init(_ backend: MockBackend = .sample()) {
-        route = DirectRoute<any FileStorageClient>(MockFileStorageClient(backend))
+        route = Route<any FileStorageClient>(to: MockFileStorageClient(backend))
     }
 }

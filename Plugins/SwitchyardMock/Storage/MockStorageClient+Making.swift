@@ -49,13 +49,15 @@ extension MockStorageClient {
         surroundings.report = { [observer = context.observer] kind in
             observer.observe(InfrastructureEvent(service: .storage, provider: .mock, kind: kind))
         }
-        if let auth = context.auth {
-            let known = await auth.state
+        if let session = context.session {
+            let known = await session.session.state
             backend.database.withState { _ in _ = device.queue.use(known.user?.id ?? "") }
-            surroundings.follower = SignOutFollower(auth, known: known) { pendingWipes, state in
-                for leaver in pendingWipes { Self.forgetEverything(of: leaver, on: device, in: backend) }
-                // While the session is unknown, nothing changes.
-                if state == .unknown || state == .locked { return }
+            surroundings.session = session.subscribe { change in
+                let state: AuthState
+                switch change {
+                case .wipe(let userID): return Self.forgetEverything(of: userID, on: device, in: backend)
+                case .state(let new): state = new
+                }
                 let owner = state.user?.id ?? ""
                 backend.database.change { server in
                     // As elsewhere, a user whom the server has signed out leaves no streams behind.
@@ -71,6 +73,7 @@ extension MockStorageClient {
         self.init(backend, network: network, capabilities: .all, device, surroundings)
         relay.client.withLock { $0.value = self }
         try begin(keptAs: name)
+        await session?.catchUp()
     }
 
     private func begin(keptAs name: String) throws(InfrastructureError) {

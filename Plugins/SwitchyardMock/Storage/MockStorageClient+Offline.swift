@@ -4,7 +4,7 @@ import SwitchyardProviderKit
 
 extension MockStorageClient {
     public func enableNetwork() async throws(StorageError) {
-        await follower?.catchUp()
+        await session?.catchUp()
         try setNetwork(true)
         endPause()
         sendQueue()
@@ -25,7 +25,7 @@ extension MockStorageClient {
     }
 
     public func waitForPendingWrites() async throws(StorageError) {
-        await follower?.catchUp()
+        await session?.catchUp()
         let answers = database.withState { [device] _ in device.queue.items.map(\.answer) }
         for answer in answers {
             // A write refused by the server, or removed from the queue, counts as done.
@@ -55,7 +55,7 @@ extension MockStorageClient {
 
     public func resolveRefusedWrite(_ id: RefusedWrite.ID, requeuing batch: WriteBatch?) async throws(StorageError) {
         try requireOffline("a list of refused writes")
-        try await follower?.catchUpToWrite()
+        try await session?.catchUpToWrite()
         if let batch { try checkBatch(batch) }
         let now = database.now()
         try database.change { [device] state throws(StorageError) in
@@ -96,7 +96,7 @@ extension MockStorageClient {
             device.isShutDown = true
             return ((), device.end(throwing: StorageError(.shutDown, "The client was shut down.")))
         }
-        follower?.stop()
+        session?.stop()
         endPause()
         backend.saveCache(of: device)
         tenant?.leave()

@@ -97,12 +97,12 @@ extension MockStorageClient {
         }
         var delayed: Task<Void, Never>?
         // The rules and the queue depend on the signed-in user.
-        let dependsOnUser = follower != nil && (isLocal || backend.rules != nil)
+        let dependsOnUser = session != nil && (isLocal || backend.rules != nil)
         if !dependsOnUser, isLocal || controls.network.isInstant {
             begin()
         } else {
-            delayed = Task { [network = controls.network, follower] in
-                if dependsOnUser { await follower?.catchUp() }
+            delayed = Task { [network = controls.network, session] in
+                if dependsOnUser { await session?.catchUp() }
                 if !isLocal, await !network.delay() { return }
                 begin()
             }

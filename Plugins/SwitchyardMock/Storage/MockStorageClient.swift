@@ -11,7 +11,7 @@ import Synchronization
 ///
 /// If the server can be reached, a write is answered when `commit` returns. As in every client with a queue, a refusal is
 /// delivered by the receipt and appears in ``refusedWrites()``; without the offline capability, `commit` throws it.
-public final class MockStorageClient: StorageClient, UnsentWriteStoring {
+public final class MockStorageClient: StorageClient {
     public let provider: InfrastructureProvider = .mock
     public let capabilities: StorageCapabilities
     /// The network's clock.
@@ -24,7 +24,7 @@ public final class MockStorageClient: StorageClient, UnsentWriteStoring {
     var database: MockDatabase { backend.database }
     let tenant: MockBackendLease?
     /// Reports when a user's data must be deleted; `nil` for a client without a user.
-    let follower: SignOutFollower?
+    let session: SessionSubscription?
     private let report: @Sendable (InfrastructureEvent.Kind) -> Void
     private let reachability: Once
     private let pause = Mutex<Task<Void, Never>?>(nil)
@@ -32,7 +32,7 @@ public final class MockStorageClient: StorageClient, UnsentWriteStoring {
     /// The objects that a module adds to its clients.
     struct Surroundings {
         var tenant: MockBackendLease?
-        var follower: SignOutFollower?
+        var session: SessionSubscription?
         var report: @Sendable (InfrastructureEvent.Kind) -> Void = { _ in }
     }
 
@@ -42,7 +42,7 @@ public final class MockStorageClient: StorageClient, UnsentWriteStoring {
     ) {
         self.backend = backend
         tenant = surroundings.tenant
-        follower = surroundings.follower
+        session = surroundings.session
         report = surroundings.report
         self.capabilities = capabilities
         controls = MockControls(
@@ -59,13 +59,19 @@ public final class MockStorageClient: StorageClient, UnsentWriteStoring {
 
     deinit {
         reachability.run()
-        follower?.stop()
+        session?.stop()
         database.detach(device)
     }
 
-    package var keepsQueueOnDisk: Bool { database.withState { [device] _ in device.keptAs != nil } }
-    package var writeCountInMemory: Int? {
-        database.withState { [device] _ in device.keptAs == nil ? device.queue.countOfAll : nil }
+    public var unsentWrites: UnsentWrites? {
+        get async {
+            await session?.catchUp()
+            return database.withState { [device] _ in
+                let isOnDisk = device.keptAs != nil
+                return UnsentWrites(
+                    count: isOnDisk ? device.queue.pending.count : device.queue.countOfAll, isOnDisk: isOnDisk)
+            }
+        }
     }
 
     /// The number of open streams; 0 after all were left.
@@ -76,7 +82,7 @@ public final class MockStorageClient: StorageClient, UnsentWriteStoring {
     public func document(_ path: StoragePath, from source: ReadSource) async throws(StorageError) -> DocumentSnapshot {
         try path.checked()
         try check(source)
-        await follower?.catchUp()
+        await session?.catchUp()
         if !controls.isQuiet, let scripted = try await controls.enter(.document, path.rawValue) { return scripted }
         return try database.withState { [device] state in device.read(path, source, state.documents) }.get()
     }
@@ -86,7 +92,7 @@ public final class MockStorageClient: StorageClient, UnsentWriteStoring {
     ) async throws(StorageError) -> [DocumentSnapshot] {
         for path in paths { try path.checked() }
         try check(source)
-        await follower?.catchUp()
+        await session?.catchUp()
         let subject = paths.map(\.rawValue).joined(separator: ", ")
         if !controls.isQuiet, let scripted = try await controls.enter(.documents, subject) { return scripted }
         let results = database.withState { [device] state in paths.map { device.read($0, source, state.documents) } }
@@ -98,7 +104,7 @@ public final class MockStorageClient: StorageClient, UnsentWriteStoring {
     public func documents(_ query: Query, from source: ReadSource) async throws(StorageError) -> QuerySnapshot {
         try check(query)
         try check(source)
-        await follower?.catchUp()
+        await session?.catchUp()
         if !controls.isQuiet, let scripted = try await controls.enter(.query, query.subject) { return scripted }
         let (documents, isFromCache) = try found(query, source)
         return QuerySnapshot(
@@ -115,7 +121,7 @@ public final class MockStorageClient: StorageClient, UnsentWriteStoring {
             throw .unsupported("sums and averages", by: provider, instead: "Read the documents and compute.")
         }
         try check(query)
-        await follower?.catchUp()
+        await session?.catchUp()
         if !controls.isQuiet, let scripted = try await controls.enter(.aggregate, query.subject) { return scripted }
         return AggregateEvaluator.values(of: aggregations, over: try found(query, .server).documents)
     }
@@ -125,7 +131,7 @@ public final class MockStorageClient: StorageClient, UnsentWriteStoring {
         guard capabilities.listCollections else {
             throw .unsupported("listing collections", by: provider, instead: "Keep their names in a document.")
         }
-        await follower?.catchUp()
+        await session?.catchUp()
         let subject = document?.rawValue ?? ""
         if !controls.isQuiet, let scripted = try await controls.enter(.collections, subject) { return scripted }
         let found = database.withState { [device] state -> Result<[CollectionPath], StorageError> in
@@ -142,7 +148,7 @@ public final class MockStorageClient: StorageClient, UnsentWriteStoring {
     public func dividers(ofGroup group: String, into count: Int) async throws(StorageError) -> [StoragePath] {
         let query = Query(group: group)
         try check(query)
-        await follower?.catchUp()
+        await session?.catchUp()
         if !controls.isQuiet, let scripted = try await controls.enter(.dividers, query.subject) { return scripted }
         let found = try found(query, .server).documents
         let parts = min(count, found.count)
@@ -204,7 +210,7 @@ public final class MockStorageClient: StorageClient, UnsentWriteStoring {
         if !capabilities.transforms, batch.writes.contains(where: { !$0.transforms.isEmpty }) {
             throw .unsupported("transforms", by: provider, instead: "Write the value that the field is to have.")
         }
-        try await follower?.catchUpToWrite()
+        try await session?.catchUpToWrite()
         let writer = database.withState { [device] _ in device.queue.owner }
         if !controls.isQuiet, let scripted = try await controls.enter(.commit, batch.subject) { return scripted }
         let id = RandomID.make()
@@ -243,7 +249,7 @@ public final class MockStorageClient: StorageClient, UnsentWriteStoring {
         guard capabilities.transactions else {
             throw .unsupported("transactions", by: provider, instead: "Use a batch, or updates with a precondition.")
         }
-        await follower?.catchUp()
+        await session?.catchUp()
         let (refusal, owner) = database.withState { [device] _ in (device.refusal(of: .server), device.queue.owner) }
         if let refusal { throw refusal.ofTransaction }
         return MockTransaction(client: self, owner: owner)
@@ -312,7 +318,7 @@ public final class MockStorageClient: StorageClient, UnsentWriteStoring {
     }
 
     private func next() async -> MockWriteQueue.Item? {
-        await follower?.catchUp()
+        await session?.catchUp()
         return database.change { [device] _ in device.nextToSend() }
     }
 
@@ -383,10 +389,6 @@ public final class MockStorageClient: StorageClient, UnsentWriteStoring {
         struct Reference { weak var value: MockStorageClient? }
         let client = Mutex(Reference())
     }
-}
-
-extension MockStorageClient: SignInFollowing {
-    package func catchUp() async { await follower?.catchUp() }
 }
 
 extension InfrastructureEvent.Kind {

@@ -125,19 +125,19 @@ public final class MockControls<Failure: ClientError>: Sendable {
         needsNetwork: Bool = false
     ) async throws(Failure) -> Answer? {
         let scripted = record(operation.name, subject())
-        try await travel()
+        try await simulateCall()
         if needsNetwork && !network.isOnline { throw unavailable }
         return try scripted.flatMap { (result) throws(Failure) in try result.get() as? Answer }
     }
 
     /// Sends a call to the server, ignoring scripts.
     func reach() async throws(Failure) {
-        try await travel()
+        try await simulateCall()
         if !network.isOnline { throw unavailable }
     }
 
-    private func travel() async throws(Failure) {
-        switch await network.travel() {
+    private func simulateCall() async throws(Failure) {
+        switch await network.simulateCall() {
         case .arrived: break
         case .cancelled: throw cancelled
         case .refused:
@@ -205,4 +205,28 @@ public final class MockControls<Failure: ClientError>: Sendable {
                 state.rules.isEmpty && state.lostAnswers == 0 && !state.isRecording, ordering: .relaxed)
         }
     }
+}
+
+extension StorageClient {
+    /// The mock behind this client, through all layers; `nil` if another provider is selected.
+    ///
+    /// ```swift
+    /// phone.storage.mock?.controls.fail(.commit, with: .unavailable)
+    /// ```
+    public var mock: MockStorageClient? { unwrapped(as: MockStorageClient.self) }
+}
+
+extension AuthClient {
+    /// The mock behind this client, through all layers; `nil` if another provider is selected.
+    public var mock: MockAuthClient? { unwrapped(as: MockAuthClient.self) }
+}
+
+extension FileStorageClient {
+    /// The mock behind this client, through all layers; `nil` if another provider is selected.
+    public var mock: MockFileStorageClient? { unwrapped(as: MockFileStorageClient.self) }
+}
+
+extension MessagingClient {
+    /// The mock behind this client, through all layers; `nil` if another provider is selected.
+    public var mock: MockMessagingClient? { unwrapped(as: MockMessagingClient.self) }
 }

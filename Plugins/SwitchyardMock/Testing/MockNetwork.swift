@@ -65,7 +65,7 @@ public final class MockNetwork: Sendable {
     enum CallOutcome { case arrived, cancelled, refused }
 
     /// Sends a call to the server: waits for a turn, then for the latency.
-    func travel() async -> CallOutcome {
+    func simulateCall() async -> CallOutcome {
         guard latency > .zero else { return .arrived }
         switch await turns.take() {
         case .taken: break

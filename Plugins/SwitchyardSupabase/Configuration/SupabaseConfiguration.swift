@@ -1,4 +1,6 @@
+import Foundation
 public import Switchyard
+import SwitchyardProviderKit
 
 /// The settings of a Supabase project, hosted or your own.
 ///
@@ -67,5 +69,115 @@ public struct SupabaseConfiguration: Sendable, Hashable {
         self.cacheBytes = cacheBytes
         self.patience = patience
         self.allowsPlainHTTPTo = allowsPlainHTTPTo
+    }
+}
+
+extension SupabaseConfiguration: Codable {
+    private enum CodingKeys: String, CodingKey {
+        case url, key, serviceKey, jwtSecret, bucket, isBucketPublic, buckets, tables, usesDocumentTable, checkSeconds,
+            realtime, keepsDocuments, cacheBytes, patienceSeconds, allowsPlainHTTPTo
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(
+            url: try values.decode(String.self, forKey: .url), key: try values.decode(Secret.self, forKey: .key))
+        serviceKey = try values.decodeIfPresent(Secret.self, forKey: .serviceKey)
+        jwtSecret = try values.decodeIfPresent(Secret.self, forKey: .jwtSecret)
+        bucket = try values.decodeIfPresent(String.self, forKey: .bucket)
+        isBucketPublic = try values.decodeIfPresent(Bool.self, forKey: .isBucketPublic) ?? isBucketPublic
+        buckets = try values.decodeIfPresent([SupabaseBucket].self, forKey: .buckets) ?? buckets
+        tables = try values.decodeIfPresent([SupabaseTableMapping].self, forKey: .tables) ?? tables
+        usesDocumentTable =
+            try values.decodeIfPresent(Bool.self, forKey: .usesDocumentTable) ?? usesDocumentTable
+        if let seconds = try values.decodeIfPresent(Double.self, forKey: .checkSeconds) {
+            checkInterval = try .settings(seconds: seconds, in: 0.01...86_400, forKey: .checkSeconds, of: values)
+        }
+        realtime = try values.decodeIfPresent(SupabaseRealtime.self, forKey: .realtime) ?? realtime
+        keepsDocuments = try values.decodeIfPresent(Bool.self, forKey: .keepsDocuments) ?? keepsDocuments
+        cacheBytes = try values.decodeIfPresent(Int64.self, forKey: .cacheBytes) ?? cacheBytes
+        if let seconds = try values.decodeIfPresent(Double.self, forKey: .patienceSeconds) {
+            patience = try .settings(seconds: seconds, in: 0...86_400, forKey: .patienceSeconds, of: values)
+        }
+        allowsPlainHTTPTo = try values.decodeIfPresent(String.self, forKey: .allowsPlainHTTPTo)
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encode(url, forKey: .url)
+        try values.encode(key, forKey: .key)
+        try values.encodeIfPresent(serviceKey, forKey: .serviceKey)
+        try values.encodeIfPresent(jwtSecret, forKey: .jwtSecret)
+        try values.encodeIfPresent(bucket, forKey: .bucket)
+        try values.encode(isBucketPublic, forKey: .isBucketPublic)
+        if !buckets.isEmpty { try values.encode(buckets, forKey: .buckets) }
+        if !tables.isEmpty { try values.encode(tables, forKey: .tables) }
+        try values.encode(usesDocumentTable, forKey: .usesDocumentTable)
+        try values.encode(checkInterval / .milliseconds(1) / 1000, forKey: .checkSeconds)
+        if realtime != SupabaseRealtime() { try values.encode(realtime, forKey: .realtime) }
+        try values.encode(keepsDocuments, forKey: .keepsDocuments)
+        try values.encode(cacheBytes, forKey: .cacheBytes)
+        try values.encodeIfPresent(patience.map { $0 / .milliseconds(1) / 1000 }, forKey: .patienceSeconds)
+        try values.encodeIfPresent(allowsPlainHTTPTo, forKey: .allowsPlainHTTPTo)
+    }
+}
+
+/// A bucket shown as a folder: `"avatars/alice.png"` is the object `alice.png` of the bucket for `avatars`.
+///
+/// ```swift
+/// configuration.bucket = "files"
+/// configuration.buckets = [
+///     SupabaseBucket("avatars", isPublic: true), SupabaseBucket("receipts-2026", folder: "users/receipts"),
+/// ]
+/// ```
+///
+/// All paths outside these folders are in ``SupabaseConfiguration/bucket``. Objects that this bucket has below such a folder
+/// are hidden.
+public struct SupabaseBucket: Sendable, Hashable, Codable {
+    public var name: String
+    /// One or several segments; of nested folders, the longest match is used.
+    public var folder: String
+    /// Whether everyone may read it. Its files then have permanent addresses.
+    public var isPublic: Bool
+
+    /// - Parameters:
+    ///   - name: The bucket's name in the project.
+    ///   - folder: The folder that shows it; the bucket's name if `nil`.
+    ///   - isPublic: Whether everyone may read it.
+    public init(_ name: String, folder: String? = nil, isPublic: Bool = false) {
+        self.name = name
+        self.folder = folder ?? name
+        self.isPublic = isPublic
+    }
+
+    private enum CodingKeys: CodingKey {
+        case name, folder, isPublic
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(
+            try values.decode(String.self, forKey: .name),
+            folder: try values.decodeIfPresent(String.self, forKey: .folder),
+            isPublic: try values.decodeIfPresent(Bool.self, forKey: .isPublic) ?? false)
+    }
+}
+
+/// The legacy secret of a project, with which it signs its tokens.
+enum LegacySecret {
+    /// As many bytes as the code's hash has. The data service refuses to start with less, so every project's has them.
+    static let minimum = 32
+
+    /// Why a secret proves nothing: everybody could sign with an empty one, or with a key that apps contain.
+    static func problem(of secret: Secret) -> String? {
+        let text = secret.reveal()
+        if text.utf8.allSatisfy({ $0 <= 0x20 }) { return "is empty" }
+        if SupabaseModule.isSecret(text) || SupabaseModule.isPublic(text) {
+            return "is a key of the project, not the secret that signs its tokens"
+        }
+        if text.utf8.count < minimum {
+            return "has \(text.utf8.count) bytes, and every project's has at least \(minimum)"
+        }
+        return nil
     }
 }

@@ -21,16 +21,16 @@ public final class SupabaseFileStorageAdapter: FileStorageClient {
 
     /// - Parameters:
     ///   - folder: Where resumable uploads are recorded; `nil` to record none.
-    ///   - auth: The client whose users may have their local data wiped.
+    ///   - session: Its users may have their local data wiped.
     ///   - sharesTransport: Whether others use the transport, too, so that it must not be shut down with this client.
     init(
-        _ service: SupabaseFileService, folder: URL?, auth: (any AuthClient)? = nil, sharesTransport: Bool = false
+        _ service: SupabaseFileService, folder: URL?, session: SessionFeed? = nil, sharesTransport: Bool = false
     ) {
         self.service = service
         self.sharesTransport = sharesTransport
         manager = TransferManager(
             SupabaseUploadDriver.policy, records: UploadRecords(folder: folder), tries: service.persistently,
-            now: service.now, following: auth)
+            now: service.now, following: session)
         var capabilities = FileStorageCapabilities()
         capabilities.resumableUploads = folder != nil
         capabilities.ranges = true
@@ -47,7 +47,7 @@ public final class SupabaseFileStorageAdapter: FileStorageClient {
             try SupabaseFileService(surroundings, tokens: surroundings.tokens),
             folder: try surroundings.folder("files")?.appendingPathComponent(
                 PercentCoding.encode(configuration.bucket ?? configuration.buckets[0].name), isDirectory: true),
-            auth: surroundings.context.auth)
+            session: surroundings.context.session)
     }
 
     // MARK: Transfers

@@ -35,7 +35,7 @@ public final class SupabaseMessagingAdapter: MessagingClient {
                 .unsupported, "Messages come over Supabase's realtime service, which the configuration switches off.")
         }
         transport = surroundings.transport
-        hub = MessageInbox(following: surroundings.context.auth)
+        hub = MessageInbox(following: surroundings.context.session)
         realtime = surroundings.session.realtime(for: .messages)
         let service = PostgRESTService(
             project: surroundings.project, tokens: surroundings.tokens, transport: transport,

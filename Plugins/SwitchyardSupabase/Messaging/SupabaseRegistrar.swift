@@ -29,7 +29,8 @@ actor SupabaseRegistrar {
     /// Serializes changes of the registration.
     private let turns = AsyncSerialQueue()
     private let missed: MissedMessages
-    private var follower: Task<Void, Never>?
+    private let session: SessionFeed?
+    private var subscription: SessionSubscription?
     private var repair: Task<Void, Never>?
     /// The number of consecutive failed repairs.
     private var repairs = 0
@@ -50,6 +51,7 @@ actor SupabaseRegistrar {
         self.file = StateFile(file)
         self.hub = hub
         auth = context.auth
+        session = context.session
         clock = context.clock
     }
 
@@ -122,7 +124,7 @@ actor SupabaseRegistrar {
 
     func shutDown() async {
         isShutDown = true
-        follower?.cancel()
+        subscription?.stop()
         repair?.cancel()
         wanted = []
         for listener in listeners.values { listener.leave() }
@@ -186,10 +188,11 @@ actor SupabaseRegistrar {
 
     /// Follows sign-ins, from the first channel on.
     private func follow() {
-        guard follower == nil, let auth else { return }
-        let states = auth.authStateStream()
-        follower = Task { [weak self] in
-            for await state in states where state.isSignedIn { await self?.signedIn() }
+        guard subscription == nil, let session else { return }
+        subscription = session.subscribe { [weak self] change in
+            guard case .state(let state) = change, state.isSignedIn else { return }
+            // Not here: it asks the server, and sign-ins wait for what is done here.
+            Task { await self?.signedIn() }
         }
     }
 

@@ -48,3 +48,80 @@ struct WebSocketLink: RealtimeLink {
 
     func close() async { await socket.close(.normal) }
 }
+
+/// The options with which a channel is joined.
+struct RealtimeConfiguration: Hashable, Sendable {
+    /// A subscription to the changed rows of a table.
+    struct Binding: Hashable, Sendable {
+        var schema: String
+        var table: String
+        /// `column=operator.value`, several separated by commas. A row that stops matching the filter is not reported.
+        var filter: String?
+
+        init(schema: String = "public", table: String, filter: String? = nil) {
+            self.schema = schema
+            self.table = table
+            self.filter = filter
+        }
+
+        /// Omits keys without a value, since a null makes the whole binding fail.
+        fileprivate var json: JSON {
+            var object: JSONObject = ["event": "*", "schema": .string(schema), "table": .string(table)]
+            if let filter { object["filter"] = .string(filter) }
+            return .object(object)
+        }
+    }
+
+    var changes: [Binding] = []
+    /// Whether policies decide who may listen and send. Private and public channels of the same name are separate.
+    var isPrivate = false
+    /// Whether this client receives its own broadcasts.
+    var hearsItself = false
+    /// Whether the server acknowledges each broadcast.
+    var acknowledges = false
+    /// Whether the server reports when the database's own broadcasts arrive.
+    var awaitsDatabase = false
+    /// Whether a join replays what the database has sent during a gap: only the newest messages, some of them a second time.
+    /// For private channels only.
+    var replays = false
+
+    /// The confirmations after which everything that happens is received.
+    var confirmations: Set<RealtimeConfirmation> {
+        var all: Set<RealtimeConfirmation> = []
+        if !changes.isEmpty { all.insert(.changes) }
+        if awaitsDatabase { all.insert(.broadcasts) }
+        return all
+    }
+
+    /// - Parameter since: The start of the replay, in milliseconds since 1970.
+    func payload(token: String?, replayingSince since: Int64? = nil) -> JSON {
+        var broadcast: JSONObject = ["ack": .bool(acknowledges), "self": .bool(hearsItself)]
+        if awaitsDatabase { broadcast["replication_ready"] = true }
+        // The service's maximum.
+        if let since { broadcast["replay"] = ["since": .integer(since), "limit": 25] }
+        var payload: JSONObject = [
+            "config": [
+                "broadcast": .object(broadcast), "presence": ["enabled": false, "key": ""],
+                "postgres_changes": .array(changes.map(\.json)), "private": .bool(isPrivate),
+            ]
+        ]
+        if let token { payload["access_token"] = .string(token) }
+        return .object(payload)
+    }
+
+    /// Whether the server has understood the bindings correctly.
+    func matches(_ answer: JSON) -> Bool {
+        let given = answer["postgres_changes"]?.array ?? []
+        return given.count == changes.count
+            && zip(changes, given).allSatisfy { binding, given in
+                given["schema"]?.string == binding.schema && given["table"]?.string == binding.table
+                    && (given["filter"]?.string ?? "") == (binding.filter ?? "")
+            }
+    }
+}
+
+/// A confirmation that the server sends some time after a join.
+enum RealtimeConfirmation: Hashable, Sendable {
+    case changes
+    case broadcasts
+}

@@ -28,7 +28,7 @@ final class RealtimeSocket: Sendable {
         var link = 0
         var outgoing: StreamBuffer<RealtimeMessage, Never>?
         var reader: Task<Void, Never>?
-        var follower: Task<Void, Never>?
+        var subscription: SessionSubscription?
         /// The number of token requests, and the latest one whose answer was used.
         var tokenQuestions = 0
         var answeredQuestion = 0
@@ -62,19 +62,17 @@ final class RealtimeSocket: Sendable {
                 machine: RealtimeMachine(
                     heartbeat: settings.heartbeat, alwaysPolls: settings.mode == .longPolling, mayPoll: mayPoll,
                     now: { now().microseconds / 1000 }, jitter: jitter)))
-        guard let states = tokens.states else { return }
-        let follower = Task { [weak self] in
-            for await _ in states {
-                guard let self else { return }
-                await self.followToken()
-            }
+        guard let session = tokens.session else { return }
+        let subscription = session.subscribe { [weak self] change in
+            guard case .state = change else { return }
+            // Not here: a new token may have to be fetched, and sign-ins wait for what is done here.
+            Task { await self?.followToken() }
         }
-        state.withLock { $0.follower = follower }
+        state.withLock { $0.subscription = subscription }
     }
 
     deinit {
         state.withLock { state in
-            state.follower?.cancel()
             state.reader?.cancel()
             for timer in state.timers.values { timer.task.cancel() }
         }
@@ -115,7 +113,7 @@ final class RealtimeSocket: Sendable {
     /// Ends all channels. None can be joined afterwards.
     func close() {
         state.withLock { state in
-            state.follower?.cancel()
+            state.subscription?.stop()
             handle(.close, &state)
         }
     }

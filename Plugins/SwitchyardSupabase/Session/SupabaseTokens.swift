@@ -16,7 +16,7 @@ struct SupabaseTokens: Sendable {
     /// Used on servers while nobody is signed in.
     let serviceKey: Secret?
     /// Reports sign-ins; `nil` if there is no auth client.
-    let states: SnapshotStream<AuthState, Never>?
+    let session: SessionFeed?
     /// The only user whose tokens are used; `nil` for the current user of each call.
     private(set) var owner: CallOwner?
     private let presentIssuer: @Sendable () -> InfrastructureProvider?
@@ -86,19 +86,24 @@ struct SupabaseTokens: Sendable {
 
     init(
         key: Secret, serviceKey: Secret? = nil, issuer: @autoclosure @escaping @Sendable () -> InfrastructureProvider?,
-        states: SnapshotStream<AuthState, Never>? = nil, person: Person? = nil, source: @escaping Source
+        session: SessionFeed? = nil, person: Person? = nil, source: @escaping Source
     ) {
         self.key = key
         self.serviceKey = serviceKey
         presentIssuer = issuer
-        self.states = states
+        self.session = session
         self.source = source
         self.person = person
     }
 
-    init(key: Secret, serviceKey: Secret? = nil, auth: (any AuthClient)?) {
+    /// - Parameters:
+    ///   - key: The project's public key.
+    ///   - serviceKey: Used on servers while nobody is signed in.
+    ///   - auth: The source of tokens.
+    ///   - session: Reports sign-ins; by default, a feed of `auth`.
+    init(key: Secret, serviceKey: Secret? = nil, auth: (any AuthClient)?, session: SessionFeed? = nil) {
         self.init(
-            key: key, serviceKey: serviceKey, issuer: auth?.provider, states: auth?.authStateStream(),
+            key: key, serviceKey: serviceKey, issuer: auth?.provider, session: session ?? auth.map(SessionFeed.init),
             person: { () async throws(AuthError) in
                 guard let auth else { return nil }
                 return try await auth.currentUserID()
@@ -106,7 +111,7 @@ struct SupabaseTokens: Sendable {
         ) { isRefused throws(AuthError) in
             guard let auth else { return nil }
             do throws(AuthError) {
-                return try await auth.accessToken(refreshing: isRefused)
+                return try await auth.usableToken(refreshing: isRefused)
             } catch {
                 // Without a user, the request is unauthenticated, and the policies decide.
                 guard error.code == .notSignedIn else { throw error }

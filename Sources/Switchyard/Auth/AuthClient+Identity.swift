@@ -3,10 +3,16 @@ extension AuthClient {
     /// every switch. `nil` if it cannot be determined.
     package var identity: ObjectIdentifier? {
         if let route = (self as? any RoutedAuthClient)?.route {
-            if let board = route as? Switchboard<any AuthClient> { return ObjectIdentifier(board) }
+            if let board = route.board { return ObjectIdentifier(board) }
             return route.client?.identity
         }
         return type(of: self) is AnyClass ? ObjectIdentifier(self as AnyObject) : nil
+    }
+
+    /// The token at hand if it lasts, found in one step with the session; else as ``accessToken(refreshing:)``.
+    package func usableToken(refreshing: Bool = false) async throws(AuthError) -> AccessToken {
+        if !refreshing, let token = await session.token { return token }
+        return try await accessToken(refreshing: refreshing)
     }
 
     /// The user whose data this device shows; `nil` if nobody is signed in. Asks for a token only if the state does not show

@@ -23,6 +23,10 @@ public protocol AuthClient: Sendable {
     /// user has signed in. `nil`, the default, for a client that records none; then only its state shows them.
     var wipeRequests: [WipeRequest]? { get }
 
+    /// The session in one step, for clients that need its user and a token at once. The default takes it from ``state`` and
+    /// ``wipeRequests``, and has no token.
+    var session: SessionSnapshot { get async }
+
     /// Creates an account, and signs in to it unless the project requires the address to be confirmed first.
     ///
     /// Calling it again for an unconfirmed address sends another email; the first password stays.
@@ -103,6 +107,9 @@ public protocol AuthClient: Sendable {
 
 extension AuthClient {
     public var wipeRequests: [WipeRequest]? { nil }
+    public var session: SessionSnapshot {
+        get async { SessionSnapshot(issuer: provider, state: await state, wipeRequests: wipeRequests) }
+    }
     public func resendConfirmation(to email: String) async throws(AuthError) {
         throw refusal("confirming addresses by mail")
     }

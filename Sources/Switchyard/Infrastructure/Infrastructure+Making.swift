@@ -24,7 +24,7 @@ extension Infrastructure {
             in: InfrastructureOptions(stateFolder: stateFolder, observer: observer))
     }
 
-    /// All clients from one provider, with options that set more than a folder: layers, a clock, deadlines.
+    /// All clients from one provider, with options that set more than a folder: interceptors, a clock, deadlines.
     public convenience init(
         _ module: some InfrastructureModule, others: [any InfrastructureModule] = [],
         in options: InfrastructureOptions
@@ -32,7 +32,7 @@ extension Infrastructure {
         try await self.init(
             factory: InfrastructureFactory([module] + others),
             configuration: InfrastructureConfiguration(InfrastructureSelection(default: module.provider)),
-            options: options, sparing: [.files, .messaging])
+            options: options, optionalServices: [.files, .messaging])
     }
 
     /// All clients, as configured in a file; see ``InfrastructureConfiguration`` for its format.

@@ -13,30 +13,33 @@ public final class Infrastructure: Sendable {
     public let checkIns: any CheckInClient
     public let notifications: any NotificationClient
 
-    private let assembly: SwitchCoordinator
+    private let coordinator: SwitchCoordinator
 
-    /// - Parameter spared: Services that may be missing if their provider lacks them; their calls then say why.
+    /// - Parameter optionalServices: Services that may be missing if their provider lacks them; their calls then say why.
     init(
         factory: InfrastructureFactory, configuration: InfrastructureConfiguration,
-        options: InfrastructureOptions, sparing spared: Set<InfrastructureService> = []
+        options: InfrastructureOptions, optionalServices: Set<InfrastructureService> = []
     ) async throws(InfrastructureError) {
-        assembly = SwitchCoordinator(
-            factory: factory, configuration: configuration, options: options, sparing: spared)
-        let slots = assembly.slots
-        auth = InfrastructureAuthClient(route: slots.auth.board) { [assembly] in await assembly.settleSession() }
-        storage = PlacedStorageClient(
-            route: slots.storage.board, network: slots.storageNetwork, assembly: assembly)
-        files = slots.files.client(keeping: assembly)
-        messaging = slots.messaging.client(keeping: assembly)
-        users = slots.users.client(keeping: assembly)
-        contacts = slots.contacts.client(keeping: assembly)
-        checkIns = slots.checkIns.client(keeping: assembly)
-        notifications = slots.notifications.client(keeping: assembly)
-        try await assembly.begin()
+        coordinator = SwitchCoordinator(
+            factory: factory, configuration: configuration, options: options,
+            optionalServices: optionalServices)
+        let clients = coordinator.clients
+        auth = InfrastructureAuthClient(route: Route(clients.auth.board)) { [coordinator] in
+            await coordinator.settleSession()
+        }
+        storage = InfrastructureStorageClient(
+            route: Route(clients.storage.board), network: clients.storageNetwork, coordinator: coordinator)
+        files = clients.files.client(keeping: coordinator)
+        messaging = clients.messaging.client(keeping: coordinator)
+        users = clients.users.client(keeping: coordinator)
+        contacts = clients.contacts.client(keeping: coordinator)
+        checkIns = clients.checkIns.client(keeping: coordinator)
+        notifications = clients.notifications.client(keeping: coordinator)
+        try await coordinator.begin()
     }
 
     /// The current selection.
-    public var selection: InfrastructureSelection { get async { await assembly.configuration.selection } }
+    public var selection: InfrastructureSelection { get async { await coordinator.configuration.selection } }
 
     /// Switches one client to `provider`, and returns once the new client is in use.
     ///
@@ -46,13 +49,13 @@ public final class Infrastructure: Sendable {
     public func use(
         _ provider: InfrastructureProvider, for service: InfrastructureService
     ) async throws(InfrastructureError) -> SwitchReport {
-        try await assembly.change { $0.selection[service] = provider }
+        try await coordinator.change { $0.selection[service] = provider }
     }
 
     /// Switches to another selection.
     @discardableResult
     public func use(_ selection: InfrastructureSelection) async throws(InfrastructureError) -> SwitchReport {
-        try await assembly.change { $0.selection = selection }
+        try await coordinator.change { $0.selection = selection }
     }
 
     /// Switches to another configuration. A provider whose settings differ gets new clients.
@@ -61,7 +64,7 @@ public final class Infrastructure: Sendable {
     ///   they are drained. Switch to another provider first, or choose another folder.
     @discardableResult
     public func use(_ configuration: InfrastructureConfiguration) async throws(InfrastructureError) -> SwitchReport {
-        try await assembly.change { $0 = configuration }
+        try await coordinator.change { $0 = configuration }
     }
 
     /// For servers: verifies the tokens of requests, as issued by the chosen auth provider. After ``use(_:for:)`` with
@@ -69,8 +72,9 @@ public final class Infrastructure: Sendable {
     ///
     /// - Throws: `.unsupported` if the provider has no verifier.
     public func tokenVerifier() async throws(InfrastructureError) -> any TokenVerifier {
-        let (factory, layers) = try await assembly.factoryAndLayers(for: .auth)
-        return layers.around(factory.verifier) { $0.layered($1) }
+        let (factory, policies) = try await coordinator.factoryAndPolicies(for: .auth)
+        let verifier = factory.verifier
+        return verifier.with(policies.policy(for: .auth, of: verifier.provider))
     }
 
     /// For servers: the clients for one request, which act for the user who sent it. They share this infrastructure's
@@ -78,7 +82,7 @@ public final class Infrastructure: Sendable {
     ///
     /// - Throws: `.unsupported` if the storage's provider cannot act for callers.
     public func acting(as caller: VerifiedToken) async throws(InfrastructureError) -> ActingClients {
-        try ActingClients(caller, by: try await assembly.factories())
+        try ActingClients(caller, by: try await coordinator.factories())
     }
 
     /// For servers: clients that act for the project itself, with the service account or service key of its configuration.
@@ -88,25 +92,27 @@ public final class Infrastructure: Sendable {
     /// - Throws: `.invalidConfiguration` if the configuration has no such credential; `.unsupported` if the provider does not
     ///   support it.
     public func actingAsProject() async throws(InfrastructureError) -> ProjectClients {
-        try ProjectClients(by: try await assembly.factories())
+        try ProjectClients(by: try await coordinator.factories())
     }
 
     /// For servers: manages all accounts of the chosen auth provider's project.
     ///
     /// - Throws: As ``actingAsProject()``.
     public func admin() async throws(InfrastructureError) -> any AdminClient {
-        let (factory, layers) = try await assembly.factoryAndLayers(for: .auth)
-        return layers.around(try factory.makeAdminClient()) { $0.layered($1) }
+        let (factory, policies) = try await coordinator.factoryAndPolicies(for: .auth)
+        let admin = try factory.makeAdminClient()
+        return admin.with(policies.policy(for: .auth, of: admin.provider))
     }
 
     /// For servers: sends messages on behalf of the chosen messaging provider's project.
     ///
     /// - Throws: As ``actingAsProject()``.
     public func messageSender() async throws(InfrastructureError) -> any MessageSender {
-        let (factory, layers) = try await assembly.factoryAndLayers(for: .messaging)
-        return layers.around(try factory.makeMessageSender()) { $0.layered($1) }
+        let (factory, policies) = try await coordinator.factoryAndPolicies(for: .messaging)
+        let sender = try factory.makeMessageSender()
+        return sender.with(policies.policy(for: .messaging, of: sender.provider))
     }
 
     /// Shuts down every client. Streams end, and later calls throw `.shutDown`. You may call this twice.
-    public func shutDown() async { await assembly.shutDown() }
+    public func shutDown() async { await coordinator.shutDown() }
 }

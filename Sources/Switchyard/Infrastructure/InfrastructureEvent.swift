@@ -12,6 +12,8 @@ public struct SilentObserver: InfrastructureObserver {
 public struct InfrastructureEvent: Sendable {
     public let service: InfrastructureService
     public let provider: InfrastructureProvider
+    /// The first path, query or file of a call; `nil` if there is none, or if it would name a person.
+    public let target: String?
     public let kind: Kind
     /// The ID of the server request that caused it; see ``withRequest(id:deadline:isolation:_:)``. `nil` if there is none, or
     /// if several requests did.
@@ -55,15 +57,17 @@ public struct InfrastructureEvent: Sendable {
     /// - Parameters:
     ///   - service: The service of the client.
     ///   - provider: The provider of the client.
+    ///   - target: The first path, query or file of a call.
     ///   - kind: What happened.
     ///   - requestID: By default, that of the current task.
     public init(
-        service: InfrastructureService, provider: InfrastructureProvider, kind: Kind,
+        service: InfrastructureService, provider: InfrastructureProvider, target: String? = nil, kind: Kind,
         requestID: String? = ServedRequest.current?.id
     ) {
         self.requestID = requestID
         self.service = service
         self.provider = provider
+        self.target = target
         self.kind = kind
     }
 }

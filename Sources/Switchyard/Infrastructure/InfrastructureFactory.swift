@@ -12,7 +12,7 @@ public struct InfrastructureFactory: Sendable {
     private let moduleSources: [ModuleSource]
     /// How single clients repeat calls, as a configuration says; those of an ``Infrastructure`` have its own configuration.
     private let retry: RetryPolicy?
-    private let small = SharedInfrastructures()
+    private let shared = SharedInfrastructures()
 
     /// - Parameters:
     ///   - modules: Modules that are set up in code. A configuration may override single settings.
@@ -85,7 +85,7 @@ public struct InfrastructureFactory: Sendable {
     public func createAuthClient(
         provider: InfrastructureProvider, in options: InfrastructureOptions = InfrastructureOptions()
     ) async throws(InfrastructureError) -> any AuthClient {
-        try await alone(\.auth, of: provider, options, on: [])
+        try await sharedClient(\.auth, of: provider, options, on: [])
     }
 
     /// The storage uses the tokens of `auth`; without one its requests are unauthenticated.
@@ -93,27 +93,24 @@ public struct InfrastructureFactory: Sendable {
         provider: InfrastructureProvider, auth: (any AuthClient)? = nil,
         in options: InfrastructureOptions = InfrastructureOptions()
     ) async throws(InfrastructureError) -> any StorageClient {
-        Layers(retry: retry, options).around(
-            try await module(provider).makeStorageClient(options.context(for: provider, auth: auth))
-        ) { $0.layered($1) }
+        try await module(provider).makeStorageClient(options.context(for: provider, auth.map(SessionFeed.init)))
+            .with(CallPolicies(retry: retry, options).policy(for: .storage, of: provider))
     }
 
     public func createFileStorageClient(
         provider: InfrastructureProvider, auth: (any AuthClient)? = nil,
         in options: InfrastructureOptions = InfrastructureOptions()
     ) async throws(InfrastructureError) -> any FileStorageClient {
-        Layers(retry: retry, options).around(
-            try await module(provider).makeFileStorageClient(options.context(for: provider, auth: auth))
-        ) { $0.layered($1) }
+        try await module(provider).makeFileStorageClient(options.context(for: provider, auth.map(SessionFeed.init)))
+            .with(CallPolicies(retry: retry, options).policy(for: .files, of: provider))
     }
 
     public func createMessagingClient(
         provider: InfrastructureProvider, auth: (any AuthClient)? = nil,
         in options: InfrastructureOptions = InfrastructureOptions()
     ) async throws(InfrastructureError) -> any MessagingClient {
-        Layers(retry: retry, options).around(
-            try await module(provider).makeMessagingClient(options.context(for: provider, auth: auth))
-        ) { $0.layered($1) }
+        try await module(provider).makeMessagingClient(options.context(for: provider, auth.map(SessionFeed.init)))
+            .with(CallPolicies(retry: retry, options).policy(for: .messaging, of: provider))
     }
 
     /// The provider's client for users, built on existing clients.
@@ -146,47 +143,47 @@ public struct InfrastructureFactory: Sendable {
     public func createUserClient(
         provider: InfrastructureProvider, in options: InfrastructureOptions = InfrastructureOptions()
     ) async throws(InfrastructureError) -> any UserClient {
-        try await alone(\.users, of: provider, options, on: [.auth, .storage, .files])
+        try await sharedClient(\.users, of: provider, options, on: [.auth, .storage, .files])
     }
     /// As ``createUserClient(provider:in:)``.
     public func createContactsClient(
         provider: InfrastructureProvider, in options: InfrastructureOptions = InfrastructureOptions()
     ) async throws(InfrastructureError) -> any ContactsClient {
-        try await alone(\.contacts, of: provider, options)
+        try await sharedClient(\.contacts, of: provider, options)
     }
     /// As ``createUserClient(provider:in:)``.
     public func createCheckInClient(
         provider: InfrastructureProvider, in options: InfrastructureOptions = InfrastructureOptions()
     ) async throws(InfrastructureError) -> any CheckInClient {
-        try await alone(\.checkIns, of: provider, options)
+        try await sharedClient(\.checkIns, of: provider, options)
     }
     /// As ``createUserClient(provider:in:)``.
     public func createNotificationClient(
         provider: InfrastructureProvider, in options: InfrastructureOptions = InfrastructureOptions()
     ) async throws(InfrastructureError) -> any NotificationClient {
-        try await alone(\.notifications, of: provider, options)
+        try await sharedClient(\.notifications, of: provider, options)
     }
 
-    private func alone<Client>(
-        _ slot: KeyPath<ClientTable, ServiceClients<Client>>, of provider: InfrastructureProvider,
+    private func sharedClient<Client>(
+        _ service: KeyPath<ClientTable, ServiceClients<Client>>, of provider: InfrastructureProvider,
         _ options: InfrastructureOptions,
         on foundations: Set<InfrastructureService> = [.auth, .storage]
     ) async throws(InfrastructureError) -> Client {
-        let assembly = assembly(of: provider, options)
-        let slot = assembly.slots[keyPath: slot]
-        try await assembly.add(foundations.union([slot.service]))
-        return slot.client(keeping: assembly)
+        let coordinator = coordinator(of: provider, options)
+        let clients = coordinator.clients[keyPath: service]
+        try await coordinator.add(foundations.union([clients.service]))
+        return clients.client(keeping: coordinator)
     }
 
-    private func assembly(of provider: InfrastructureProvider, _ options: InfrastructureOptions)
+    private func coordinator(of provider: InfrastructureProvider, _ options: InfrastructureOptions)
         -> SwitchCoordinator
     {
-        small.assembly(of: provider) {
+        shared.coordinator(of: provider) {
             var configuration = InfrastructureConfiguration(InfrastructureSelection(default: provider))
             configuration.retry = retry
             return SwitchCoordinator(
                 factory: self, configuration: configuration,
-                options: options, sparing: [.files])  // needed only for user images
+                options: options, optionalServices: [.files])  // needed only for user images
         }
     }
 

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// The options of clients: clocks, a folder for their state, an observer and layers.
+/// The options of clients: clocks, a folder for their state, an observer and interceptors.
 public struct InfrastructureOptions: Sendable {
     /// Time for pauses and deadlines.
     public var clock: any Clock<Duration>
@@ -13,9 +13,9 @@ public struct InfrastructureOptions: Sendable {
     public var observer: any InfrastructureObserver
     /// The app's name in requests, such as `MyApp/2.1`. It precedes this package's name in `User-Agent`.
     public var program: String?
-    /// The layers around every client, innermost first. A configuration's retries are inside all of them, the observer is
+    /// Stand around every call, the first one innermost. A configuration's retries are inside all of them, the observer is
     /// outside.
-    public var layers: [any ClientLayer] = []
+    public var interceptors: [any CallInterceptor] = []
     /// Limits the calls to one server.
     public var callLimits = CallLimits()
     /// How long a switch waits for calls on the old client before it shuts the client down anyway.
@@ -34,9 +34,9 @@ public struct InfrastructureOptions: Sendable {
         self.drainDeadline = drainDeadline
     }
 
-    func context(for provider: InfrastructureProvider, auth: (any AuthClient)?) -> ModuleContext {
+    func context(for provider: InfrastructureProvider, _ session: SessionFeed?) -> ModuleContext {
         ModuleContext(
-            auth: auth, clock: clock, now: now,
+            session: session, clock: clock, now: now,
             stateFolder: stateFolder?.appendingPathComponent(provider.rawValue, isDirectory: true), observer: observer,
             program: program, callLimits: callLimits)
     }

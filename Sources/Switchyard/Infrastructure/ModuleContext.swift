@@ -4,7 +4,9 @@ public import Foundation
 public struct ModuleContext: Sendable {
     /// The selected auth client, on any provider: the source of tokens for the client being made. It stays valid when the
     /// selection changes later. `nil` while auth itself is being made, or if none is selected.
-    public let auth: (any AuthClient)?
+    public var auth: (any AuthClient)? { session?.auth }
+    /// The session of ``auth``: who is signed in, now and after every change. Clients that keep something for a user subscribe.
+    public let session: SessionFeed?
     /// The clock for pauses and deadlines; tests can replace it.
     public let clock: any Clock<Duration>
     /// The time of day, for tokens and time stamps.
@@ -24,9 +26,18 @@ public struct ModuleContext: Sendable {
         observer: any InfrastructureObserver = SilentObserver(), program: String? = nil,
         callLimits: CallLimits = CallLimits()
     ) {
+        self.init(
+            session: auth.map(SessionFeed.init), clock: clock, now: now, stateFolder: stateFolder, observer: observer,
+            program: program, callLimits: callLimits)
+    }
+
+    init(
+        session: SessionFeed?, clock: any Clock<Duration>, now: @escaping @Sendable () -> Timestamp, stateFolder: URL?,
+        observer: any InfrastructureObserver, program: String?, callLimits: CallLimits
+    ) {
         self.callLimits = callLimits
         self.program = program
-        self.auth = auth
+        self.session = session
         self.clock = clock
         self.now = now
         self.stateFolder = stateFolder

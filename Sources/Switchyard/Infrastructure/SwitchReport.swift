@@ -52,6 +52,17 @@ public struct SwitchReport: Sendable {
     public func drained() async -> Drained { await draining.value }
 }
 
+extension SwitchReport {
+    static func moves(from old: InfrastructureSelection, to new: InfrastructureSelection) -> [Move] {
+        InfrastructureService.allCases.compactMap { service in
+            let (from, to) = (old.provider(for: service), new.provider(for: service))
+            guard from != to else { return nil }
+            let follows = !service.isCore && old[service] == nil && new[service] == nil
+            return Move(service: service, from: from, to: to, followsStorage: follows)
+        }
+    }
+}
+
 extension SwitchReport: CustomStringConvertible {
     /// Leaves out domain clients that just follow the storage.
     public var description: String {

@@ -168,7 +168,7 @@ private struct BulkRun: Sendable {
 
     private func send(_ batch: ArraySlice<DocumentWrite>, _ outcome: inout BatchOutcome) async throws {
         var batch = batch
-        var pauses = RetryPauses(initial: .milliseconds(250), maximum: .seconds(30), clock: storage.clock)
+        var pauses = RetryPauses(initial: .milliseconds(250), maximum: .seconds(30), since: CallTimer(storage.clock))
         var attempt = 1
         while true {
             let failure: StorageError

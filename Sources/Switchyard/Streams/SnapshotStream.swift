@@ -27,6 +27,14 @@ public struct SnapshotStream<Element: Sendable, Failure: Error>: AsyncSequence, 
         }
     }
 
+    /// A stream with a single state that does not end: there may be other states later.
+    static func only(_ element: Element) -> SnapshotStream {
+        SnapshotStream { continuation in
+            continuation.yield(element)
+            return {}
+        }
+    }
+
     /// A stream that fails at once. Use it to refuse a call that cannot throw.
     ///
     /// ```swift

@@ -50,3 +50,56 @@ package final class Promise<Value: Sendable>: Sendable {
         }
     }
 }
+
+/// An action that runs at most once.
+package final class Once: Sendable {
+    private let action: Mutex<(@Sendable () -> Void)?>
+
+    package init(_ action: @escaping @Sendable () -> Void) { self.action = Mutex(action) }
+
+    package var hasRun: Bool { action.withLock { $0 == nil } }
+
+    package func run() {
+        let action = action.withLock { action in
+            defer { action = nil }
+            return action
+        }
+        action?()
+    }
+}
+
+/// Holds at most one running task. A new task cancels the previous one, and after `cancel()` no more are accepted.
+package final class TaskBox: Sendable {
+    private struct State {
+        var task: Task<Void, Never>?
+        var isClosed = false
+    }
+    private let state = Mutex(State())
+
+    package init() {}
+
+    package func replace(with task: Task<Void, Never>) {
+        let unwanted = state.withLock { state -> Task<Void, Never>? in
+            guard !state.isClosed else { return task }
+            defer { state.task = task }
+            return state.task
+        }
+        unwanted?.cancel()
+    }
+
+    package func cancel() {
+        let task = state.withLock { state in
+            state.isClosed = true
+            defer { state.task = nil }
+            return state.task
+        }
+        task?.cancel()
+    }
+}
+
+/// Waits until the task is cancelled, without using time or a thread.
+package func untilCancelled() async {
+    let (events, continuation) = AsyncStream<Void>.makeStream()
+    for await _ in events {}
+    continuation.finish()
+}

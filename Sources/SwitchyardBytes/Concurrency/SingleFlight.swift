@@ -73,12 +73,12 @@ package final class SingleFlight<Value: Sendable, Failure: Error>: Sendable {
             } catch {
                 result = .failure(error)
             }
-            land(number, result)
+            finish(number, result)
         }
         return Flight(number: number, task: task)
     }
 
-    private func land(_ number: Int, _ result: Result<Value, Failure>) {
+    private func finish(_ number: Int, _ result: Result<Value, Failure>) {
         let waiters = state.withLock { state -> [Waiter] in
             guard let flight = state.flight, flight.number == number else { return [] }
             state.flight = nil

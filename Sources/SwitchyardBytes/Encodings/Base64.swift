@@ -129,3 +129,91 @@ package enum Base64 {
         return values
     }
 }
+
+/// The encoding of authenticator keys (RFC 4648, section 6), without padding.
+package enum Base32 {
+    private static let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".utf8)
+
+    package static func encode(_ bytes: [UInt8]) -> String {
+        var text: [UInt8] = []
+        var word = 0
+        var bits = 0
+        for byte in bytes {
+            word = word << 8 | Int(byte)
+            bits += 8
+            while bits >= 5 {
+                bits -= 5
+                text.append(letters[word >> bits & 31])
+            }
+            word &= (1 << bits) - 1
+        }
+        if bits > 0 { text.append(letters[word << (5 - bits) & 31]) }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// `nil` for text with other characters.
+    package static func decode(_ text: String) -> [UInt8]? {
+        var bytes: [UInt8] = []
+        var word = 0
+        var bits = 0
+        for letter in text.utf8 {
+            let value: Int
+            switch letter {
+            case UInt8(ascii: "A")...UInt8(ascii: "Z"): value = Int(letter) - 65
+            case UInt8(ascii: "2")...UInt8(ascii: "7"): value = Int(letter) - 50 + 26
+            default: return nil
+            }
+            word = word << 5 | value
+            bits += 5
+            if bits >= 8 {
+                bits -= 8
+                bytes.append(UInt8(truncatingIfNeeded: word >> bits))
+            }
+            word &= (1 << bits) - 1
+        }
+        return bytes
+    }
+}
+
+/// Bytes as hexadecimal digits.
+package enum Hex {
+    /// Two lower-case digits per byte.
+    package static func encode(_ bytes: some Sequence<UInt8>) -> String {
+        var digits: [UInt8] = []
+        digits.reserveCapacity(bytes.underestimatedCount * 2)
+        for byte in bytes {
+            digits.append(digit(byte >> 4))
+            digits.append(digit(byte & 15))
+        }
+        return String(decoding: digits, as: UTF8.self)
+    }
+
+    /// Decodes digits in either case; `nil` for an odd number of digits or any other character.
+    package static func decode(_ text: some StringProtocol) -> [UInt8]? {
+        guard text.utf8.count % 2 == 0 else { return nil }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(text.utf8.count / 2)
+        var high: UInt8?
+        for letter in text.utf8 {
+            guard let digit = value(of: letter) else { return nil }
+            if let first = high.take() { bytes.append(first << 4 | digit) } else { high = digit }
+        }
+        return bytes
+    }
+
+    @inline(__always)
+    package static func value(of letter: UInt8) -> UInt8? {
+        switch letter {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): letter - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): letter - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): letter - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+
+    /// The digit for a value below sixteen.
+    package static func digit(_ value: UInt8, uppercase: Bool = false) -> UInt8 {
+        value < 10
+            ? UInt8(ascii: "0") + value : (uppercase ? UInt8(ascii: "A") : UInt8(ascii: "a")) + value - 10
+    }
+}

@@ -18,3 +18,41 @@ extension StringProtocol {
         return String(self[first...last])
     }
 }
+
+/// Validates UTF-8 according to the Unicode standard: shortest form, no surrogates, at most U+10FFFF.
+package enum UTF8Check {
+    /// The start of the first malformed sequence; `nil` if there is none.
+    package static func firstFlaw(in bytes: UnsafeBufferPointer<UInt8>) -> Int? {
+        guard let base = bytes.baseAddress else { return nil }
+        let count = bytes.count
+        var position = 0
+        while position < count {
+            let lead = base[position]
+            if lead < 0x80 {
+                position += 1
+                continue
+            }
+            let length: Int
+            var second: ClosedRange<UInt8> = 0x80...0xBF
+            switch lead {
+            case 0xC2...0xDF: length = 2
+            case 0xE0: (length, second) = (3, 0xA0...0xBF)
+            case 0xED: (length, second) = (3, 0x80...0x9F)
+            case 0xE1...0xEF: length = 3
+            case 0xF0: (length, second) = (4, 0x90...0xBF)
+            case 0xF4: (length, second) = (4, 0x80...0x8F)
+            case 0xF1...0xF3: length = 4
+            default: return position
+            }
+            guard position + length <= count, second.contains(base[position + 1]) else { return position }
+            if length > 2, base[position + 2] & 0xC0 != 0x80 { return position }
+            if length > 3, base[position + 3] & 0xC0 != 0x80 { return position }
+            position += length
+        }
+        return nil
+    }
+
+    package static func isValid(_ bytes: [UInt8]) -> Bool {
+        bytes.withUnsafeBufferPointer { firstFlaw(in: $0) } == nil
+    }
+}

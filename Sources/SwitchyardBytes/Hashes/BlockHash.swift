@@ -101,3 +101,68 @@ package struct BlockHash<Function: BlockHashFunction>: Sendable {
         Function.mix(&words, first.assumingMemoryBound(to: UInt8.self), blocks.count / 64)
     }
 }
+
+package typealias HMACSHA1 = HMAC<SHA1Function>
+package typealias HMACSHA256 = HMAC<SHA256Function>
+
+/// Incremental HMAC (RFC 2104) with a hash that has 64-byte blocks.
+package struct HMAC<Function: BlockHashFunction>: Sendable {
+    private var inner = BlockHash<Function>()
+    private let outerKey: [UInt8]
+
+    package init(key: some Collection<UInt8>) {
+        var block = key.count > 64 ? BlockHash<Function>.digest(of: key) : Array(key)
+        block.append(contentsOf: repeatElement(0, count: 64 - block.count))
+        inner.update(block.map { $0 ^ 0x36 })
+        outerKey = block.map { $0 ^ 0x5C }
+    }
+
+    package static func code(for bytes: some Collection<UInt8>, key: some Collection<UInt8>) -> [UInt8] {
+        var hmac = Self(key: key)
+        hmac.update(bytes)
+        return hmac.code()
+    }
+
+    package mutating func update(_ bytes: some Collection<UInt8>) { inner.update(bytes) }
+
+    package func code() -> [UInt8] {
+        var outer = BlockHash<Function>()
+        outer.update(outerKey)
+        outer.update(inner.digest())
+        return outer.digest()
+    }
+
+    /// Compares in a time that depends only on the lengths, so that a forger learns nothing from it.
+    package static func areEqual(_ a: some Collection<UInt8>, _ b: some Collection<UInt8>) -> Bool {
+        areEqual(Array(a), Array(b))
+    }
+
+    package static func areEqual(_ a: [UInt8], _ b: [UInt8]) -> Bool {
+        guard a.count == b.count else { return false }
+        var difference: UInt8 = 0
+        for index in a.indices { difference |= a[index] ^ b[index] }
+        return difference == 0
+    }
+}
+
+/// The codes of authenticator apps (RFC 6238): six digits, with a new code every thirty seconds.
+package enum OneTimeCode {
+    package static let period: Int64 = 30
+
+    package static func step(at seconds: Int64) -> Int64 { max(0, seconds) / period }
+
+    /// The time step of a code; the clocks of user and server may differ by one step.
+    package static func step(of code: String, key: [UInt8], at seconds: Int64) -> Int64? {
+        let now = step(at: seconds)
+        return (now - 1...now + 1).first { OneTimeCode.code(key: key, step: $0) == code }
+    }
+
+    package static func code(key: [UInt8], step: Int64) -> String {
+        let message = (0..<8).reversed().map { UInt8(truncatingIfNeeded: step >> ($0 * 8)) }
+        let digest = HMACSHA1.code(for: message, key: key)
+        let offset = Int(digest[19] & 15)
+        let word = digest[offset..<offset + 4].reduce(UInt32(0)) { $0 << 8 | UInt32($1) } & 0x7FFF_FFFF
+        let digits = String(word % 1_000_000)
+        return String(repeating: "0", count: 6 - digits.count) + digits
+    }
+}

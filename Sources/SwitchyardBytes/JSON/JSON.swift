@@ -81,3 +81,112 @@ extension JSON: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Express
         self = .object(JSONObject(elements.map { (key: $0.0, value: $0.1) }))
     }
 }
+
+/// Allows a type to have a member of any kind. `JSONBytesDecoder` and `JSONBytesEncoder` handle this type specially; other
+/// coders are asked for each kind in turn, which is slow, and order the members of objects as they like.
+extension JSON: Codable {
+    package init(from decoder: any Decoder) throws {
+        // A wrong guess makes other decoders create an error, so the most likely kinds come first.
+        let value = try decoder.singleValueContainer()
+        if value.decodeNil() {
+            self = .null
+        } else if let text = try? value.decode(String.self) {
+            self = .string(text)
+        } else if let members = try? value.decode([String: JSON].self) {
+            self = .object(JSONObject(members.lazy.map { (key: $0.key, value: $0.value) }))
+        } else if let elements = try? value.decode([JSON].self) {
+            self = .array(elements)
+        } else if let integer = try? value.decode(Int64.self) {
+            self = .integer(integer)
+        } else if let number = try? value.decode(Double.self) {
+            self = .number(number)
+        } else {
+            self = .bool(try value.decode(Bool.self))
+        }
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        switch self {
+        case .object(let object):
+            var members = encoder.container(keyedBy: JSONKey.self)
+            for member in object { try members.encode(member.value, forKey: JSONKey(member.key)) }
+        case .array(let array):
+            var elements = encoder.unkeyedContainer()
+            for element in array { try elements.encode(element) }
+        case .string(let text): try encodeOne(text, to: encoder)
+        case .integer(let integer): try encodeOne(integer, to: encoder)
+        case .number(let number): try encodeOne(number, to: encoder)
+        case .bool(let bool): try encodeOne(bool, to: encoder)
+        case .null:
+            var value = encoder.singleValueContainer()
+            try value.encodeNil()
+        }
+    }
+
+    private func encodeOne(_ value: some Encodable, to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(value)
+    }
+}
+
+/// A key with any text, or an index in an array.
+package struct JSONKey: CodingKey {
+    package let stringValue: String
+    package let intValue: Int?
+
+    package init(_ text: String) {
+        stringValue = text
+        intValue = nil
+    }
+
+    package init(index: Int) {
+        stringValue = "Index \(index)"
+        intValue = index
+    }
+
+    package init?(stringValue: String) { self.init(stringValue) }
+    package init?(intValue: Int) { self.init(index: intValue) }
+}
+
+extension JSON {
+    /// Parses one complete text: only white space may surround the value.
+    package init(parsing text: Span<UInt8>, options: JSONParsingOptions = .init()) throws(JSONError) {
+        self = try text.withUnsafeBufferPointer { (bytes) throws(JSONError) in try JSON(bytes, options) }
+    }
+
+    package init(parsing text: [UInt8], options: JSONParsingOptions = .init()) throws(JSONError) {
+        self = try text.withUnsafeBufferPointer { (bytes) throws(JSONError) in try JSON(bytes, options) }
+    }
+
+    /// Parses any other collection of bytes (`Data`, a slice, a buffer, `String.utf8`), without a copy if its storage allows.
+    package init(parsing text: some Collection<UInt8>, options: JSONParsingOptions = .init())
+        throws(JSONError)
+    {
+        let inPlace = text.withContiguousStorageIfAvailable { bytes in
+            Result { () throws(JSONError) in try JSON(bytes, options) }
+        }
+        if let inPlace {
+            self = try inPlace.get()
+        } else {
+            try self.init(parsing: [UInt8](text), options: options)
+        }
+    }
+
+    package init(parsing text: String, options: JSONParsingOptions = .init()) throws(JSONError) {
+        try self.init(parsing: text.utf8, options: options)
+    }
+
+    private init(_ bytes: UnsafeBufferPointer<UInt8>, _ options: JSONParsingOptions) throws(JSONError) {
+        var cache = KeyCache()
+        try self.init(bytes, options, &cache)
+    }
+
+    /// - Parameter cache: Keys of earlier values, and of this one afterwards.
+    init(
+        _ bytes: UnsafeBufferPointer<UInt8>, _ options: JSONParsingOptions, _ cache: inout KeyCache
+    ) throws(JSONError) {
+        var builder = JSONBuilder(options, &cache)
+        try JSONWalker.walk(bytes, options, telling: &builder)
+        self = builder.finish(&cache)
+    }
+}

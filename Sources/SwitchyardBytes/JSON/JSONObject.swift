@@ -88,3 +88,90 @@ struct ExactKey: Hashable {
         a.utf8.count == b.utf8.count && a == b && a.utf8.elementsEqual(b.utf8)
     }
 }
+
+/// Recently used key strings: the objects of one text usually share their keys, and comparing a few bytes is cheaper than
+/// creating a string, which for a long key also allocates memory. A stream keeps it from one value to the next.
+struct KeyCache: Sendable {
+    /// Empty before the first key.
+    private var keys: [String] = []
+    private static let size = 128
+
+    @inline(__always)
+    mutating func text(of token: JSONStringToken) -> String {
+        guard !token.hasEscapes else { return token.text() }
+        if keys.isEmpty { keys = [String](repeating: "", count: Self.size) }
+        let place = token.mixture & (Self.size - 1)
+        if token.bytes.holds(keys[place]) { return keys[place] }
+        let key = token.text()
+        keys[place] = key
+        return key
+    }
+}
+
+extension JSONStringToken {
+    /// A cheap hash, which differs for most different keys.
+    @inline(__always)
+    var mixture: Int {
+        let count = bytes.count
+        guard count > 0 else { return 0 }
+        return count ^ Int(bytes[0]) &* 5 ^ Int(bytes[count - 1]) &* 11 ^ Int(bytes[count >> 1]) &* 23
+    }
+}
+
+extension UnsafeBufferPointer<UInt8> {
+    /// Whether these are the bytes of `text`.
+    @inline(__always)
+    func holds(_ text: String) -> Bool {
+        let units = text.utf8
+        guard units.count == count else { return false }
+        return units.withContiguousStorageIfAvailable { other in
+            for index in 0..<count where self[index] != other[index] { return false }
+            return true
+        } ?? units.elementsEqual(self)
+    }
+}
+
+/// Detects in a few instructions that a key is new to its object, as is nearly always the case.
+///
+/// There is one bit for each combination of length and outer characters. Keys are compared only if their bit is set already.
+struct RepeatedKeyFilter {
+    private var met: UInt64 = 0
+
+    /// Records the key. Returns `false` if no earlier key was the same.
+    @inline(__always)
+    mutating func mayRepeat(_ token: JSONStringToken) -> Bool {
+        // A key with escapes does not show its characters, so from then on every key is compared.
+        if token.hasEscapes {
+            met = .max
+            return true
+        }
+        let bit: UInt64 = 1 << UInt64(truncatingIfNeeded: token.mixture & 63)
+        defer { met |= bit }
+        return met & bit != 0
+    }
+}
+
+/// The keys of an object with many members, where comparing one by one would allow an attacker to cause quadratic time.
+struct KnownKeys {
+    static let linearLimit = 32
+    private var keys: Set<ExactKey> = []
+    private var count = 0
+
+    /// Whether one of the members from `start` on has that key. The members include those of the last call.
+    mutating func contains(_ key: String, among members: borrowing MoveStack<JSONObject.Member>, from start: Int)
+        -> Bool
+    {
+        for index in (start + count)..<members.count { keys.insert(ExactKey(members[index].key)) }
+        count = members.count - start
+        return keys.contains(ExactKey(key))
+    }
+}
+
+extension JSONObject {
+    func withoutRepeatedKeys(keepingFirst: Bool) -> JSONObject {
+        let pairs = members.map { (key: $0.key, value: $0.value) }
+        guard keepingFirst else { return JSONObject(pairs) }
+        var known: Set<ExactKey> = []
+        return JSONObject(pairs.filter { known.insert(ExactKey($0.key)).inserted })
+    }
+}

@@ -3,11 +3,11 @@ import Synchronization
 
 /// An auth client that knows its device.
 struct DeviceAuthClient: RoutedAuthClient {
-    let route: any Route<any AuthClient>
+    let route: Route<any AuthClient>
     let place: InfrastructureOptions
 
     init(_ client: any AuthClient, at place: InfrastructureOptions) {
-        route = DirectRoute(client)
+        route = Route(to: client)
         self.place = place
     }
 }
@@ -15,12 +15,12 @@ struct DeviceAuthClient: RoutedAuthClient {
 /// A file client that knows its device, and can be made to lose its connection during an upload: it stops as if the process
 /// had ended, and sends nothing more.
 final class DeviceFileClient: RoutedFileStorageClient {
-    let route: any Route<any FileStorageClient>
+    let route: Route<any FileStorageClient>
     let place: InfrastructureOptions
     private let isCut = Mutex(false)
 
     init(_ client: any FileStorageClient, at place: InfrastructureOptions) {
-        route = DirectRoute(client)
+        route = Route(to: client)
         self.place = place
     }
 

@@ -2,8 +2,8 @@ import Foundation
 import Switchyard
 import SwitchyardConformance
 import SwitchyardMock
-import SwitchyardMockHarness
 import SwitchyardSupabase
+import Synchronization
 
 /// The servers of a configuration, and devices on them, each with its own clients and session.
 struct ConfiguredSite: Sendable {
@@ -56,4 +56,23 @@ struct ConfiguredSite: Sendable {
 
     /// Whether another client on the same device finds the state that `service` has saved.
     func keeps(_ service: InfrastructureService) -> Bool { folder != nil && provider(of: service) != .mock }
+}
+
+/// The state folder for the devices of one run: a separate folder below the configured one, removed after the run.
+final class RunFolder: Sendable {
+    private let url: URL
+    private let count = Atomic(0)
+
+    init(in folder: URL) {
+        url = folder.appendingPathComponent("conformance-\(UInt64.random(in: 0 ... .max))", isDirectory: true)
+    }
+
+    /// The surroundings of a new device.
+    func newDevice() -> InfrastructureOptions {
+        let number = count.add(1, ordering: .relaxed).newValue
+        return InfrastructureOptions(
+            stateFolder: url.appendingPathComponent("device-\(number)", isDirectory: true))
+    }
+
+    func remove() { try? FileManager.default.removeItem(at: url) }
 }

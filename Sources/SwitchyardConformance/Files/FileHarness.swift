@@ -1,5 +1,6 @@
 public import Foundation
 public import Switchyard
+import Synchronization
 
 /// Supplied by the author of a file storage provider to run the checks.
 public protocol FileHarness: Sendable {
@@ -88,4 +89,35 @@ extension ConformanceRequirement where Features == FileFeatures {
     static let fetching = Self("a way to fetch addresses") { $0.fetchesURLs }
     static let keptUploads = Self("uploads that outlast their client") { $0.keepsUploads }
     static let forbiddenFile = Self("a forbidden file") { $0.hasForbiddenFile }
+}
+
+/// The behaviour of `FileStorageClient`, as checks that every provider passes according to its capabilities.
+public enum FileConformance {
+    public static let all: [FileCheck] = [
+        contentChecks, metadataChecks, transferChecks, readingChecks, listChecks, placeChecks, refusalChecks,
+        careChecks,
+    ].flatMap { $0 }
+
+    /// The checks that apply to a provider with these features.
+    public static func checks(for features: FileFeatures) -> [FileCheck] { all.applicable(to: features) }
+
+    /// The names of the checks that are skipped for a provider with these features.
+    public static func leftOut(for features: FileFeatures) -> [String] { all.leftOut(for: features) }
+}
+
+/// Bytes for an upload, controlled by the check.
+final class ControlledUpload: Sendable {
+    struct Burst: Error {}
+
+    private let stream: AsyncThrowingStream<Data, any Error>
+    private let continuation: AsyncThrowingStream<Data, any Error>.Continuation
+
+    init() { (stream, continuation) = AsyncThrowingStream.makeStream() }
+
+    func pour(_ data: Data) { continuation.yield(data) }
+    func close() { continuation.finish() }
+    /// Ends the stream with its own error.
+    func burst() { continuation.finish(throwing: Burst()) }
+
+    func source(length: Int64?) -> UploadSource { .stream(length: length) { [stream] in stream } }
 }

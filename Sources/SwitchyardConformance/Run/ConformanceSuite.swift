@@ -1,3 +1,6 @@
+public import Foundation
+import Synchronization
+
 /// All checks of one service, with the harness to run them on.
 public struct ConformanceSuite: Sendable {
     public let service: ConformanceService
@@ -106,4 +109,145 @@ private func outcome(of item: ConformanceSuite.Item, _ service: ConformanceServi
     } catch {
         return entry(.failed, "\(error)", clock.now - start)
     }
+}
+
+/// Counts checks that a test framework runs one by one, and prints `NAME: N passed, N failed, N skipped` after the last.
+///
+/// Frameworks count a test with a hundred arguments once, and skipped ones not at all.
+///
+/// ```swift
+/// static let tally = ConformanceTally("acme storage", StorageConformance.all, for: harness.features)
+///
+/// @Test(arguments: StorageConformance.checks(for: harness.features))
+/// func storage(_ check: StorageCheck) async throws { try await Self.tally.run(check, on: Self.harness) }
+/// ```
+public final class ConformanceTally: Sendable {
+    private struct Counts {
+        var passed = 0
+        var failed = 0
+    }
+
+    public let name: String
+    private let expected: Int
+    private let skipped: Int
+    private let counts = Mutex(Counts())
+
+    public init<Harness, Features>(
+        _ name: String, _ checks: [ConformanceCheck<Harness, Features>], for features: Features
+    ) {
+        self.name = name
+        expected = checks.applicable(to: features).count
+        skipped = checks.leftOut(for: features).count
+    }
+
+    public func run<Harness, Features>(
+        _ check: ConformanceCheck<Harness, Features>, on harness: Harness
+    ) async throws {
+        do {
+            try await check.run(on: harness)
+            note(passed: true)
+        } catch {
+            note(passed: false)
+            throw error
+        }
+    }
+
+    private func note(passed: Bool) {
+        let line = counts.withLock { counts -> String? in
+            if passed { counts.passed += 1 } else { counts.failed += 1 }
+            guard counts.passed + counts.failed == expected else { return nil }
+            return "\(name): \(counts.passed) passed, \(counts.failed) failed, \(skipped) skipped"
+        }
+        if let line { print(line) }
+    }
+}
+
+/// The result of a run: every check by name, and the number that passed.
+public struct ConformanceReport: Sendable, Hashable, Codable {
+    public enum Outcome: String, Sendable, Hashable, Codable {
+        case passed, failed
+        /// Left out, because the provider does not declare what the check needs.
+        case skipped
+    }
+
+    public struct Entry: Sendable, Hashable, Codable {
+        public let service: ConformanceService
+        public let area: String
+        public let name: String
+        public let outcome: Outcome
+        /// The expected and actual result, or what the provider lacks.
+        public let detail: String?
+        public let milliseconds: Double
+
+        public init(
+            service: ConformanceService, area: String, name: String, outcome: Outcome, detail: String? = nil,
+            milliseconds: Double = 0
+        ) {
+            self.service = service
+            self.area = area
+            self.name = name
+            self.outcome = outcome
+            self.detail = detail
+            self.milliseconds = milliseconds
+        }
+    }
+
+    /// In the order of the suites.
+    public let entries: [Entry]
+
+    public init(_ entries: [Entry]) { self.entries = entries }
+
+    public var passed: Int { entries.count { $0.outcome == .passed } }
+    public var failed: Int { entries.count { $0.outcome == .failed } }
+    public var skipped: Int { entries.count { $0.outcome == .skipped } }
+
+    /// `"N passed, N failed, N skipped"`.
+    public var summary: String { "\(passed) passed, \(failed) failed, \(skipped) skipped" }
+}
+
+extension ConformanceReport {
+    /// A readable report: one line for each area and each reason to skip, then every failure, then ``summary``.
+    public var table: String {
+        var lines: [String] = []
+        for service in ConformanceService.allCases {
+            let own = entries.filter { $0.service == service }
+            guard !own.isEmpty else { continue }
+            lines.append(service.rawValue)
+            var areas: [String] = []
+            for entry in own where !areas.contains(entry.area) { areas.append(entry.area) }
+            for area in areas {
+                let part = ConformanceReport(own.filter { $0.area == area })
+                lines.append("  " + area.padded(to: 24) + part.summary)
+            }
+            let reasons = Dictionary(grouping: own.filter { $0.outcome == .skipped }, by: { $0.detail ?? "" })
+            for (reason, skipped) in reasons.sorted(by: { $0.key < $1.key }) {
+                lines.append("  skipped \(reason): \(skipped.count)")
+            }
+        }
+        for entry in entries where entry.outcome == .failed {
+            lines.append("FAILED \(entry.service): \(entry.name)")
+            lines.append("       \(entry.detail ?? "")")
+        }
+        return (lines + [summary]).joined(separator: "\n")
+    }
+
+    /// A machine-readable report: the counts, and every check with its outcome.
+    public var json: Data {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        let contents = Contents(passed: passed, failed: failed, skipped: skipped, checks: entries)
+        // Only text and numbers, so encoding cannot fail.
+        return (try? encoder.encode(contents)) ?? Data()
+    }
+
+    private struct Contents: Encodable {
+        let passed: Int
+        let failed: Int
+        let skipped: Int
+        let checks: [Entry]
+    }
+}
+
+extension String {
+    fileprivate func padded(to width: Int) -> String { self + String(repeating: " ", count: max(1, width - count)) }
 }

@@ -1,4 +1,5 @@
-import SwitchyardBytes
+package import SwitchyardBytes
+import SwitchyardServerKit
 
 /// An ID token: a JWT of one local Firebase, or one written by a test if tokens are not signed.
 struct LocalIDToken: Sendable {
@@ -68,4 +69,82 @@ struct LocalIDToken: Sendable {
     var signedInAt: Int64 { claims["auth_time"]?.int64 ?? 0 }
     var firebase: JSONObject { claims["firebase"]?.object ?? JSONObject() }
     var signInProvider: String { firebase["sign_in_provider"]?.string ?? "" }
+}
+
+/// The verified caller of a request.
+package enum LocalCaller: Sendable, Hashable {
+    /// Without a token.
+    case nobody
+    /// A user with a valid ID token of this server.
+    case user(id: String, claims: JSONObject)
+    /// The developer, with `Bearer owner`: no rules apply.
+    case owner
+
+    /// `nil` for anyone except a signed-in user.
+    package var userID: String? {
+        if case .user(let id, _) = self { id } else { nil }
+    }
+}
+
+/// Why a token is not accepted. Never contains the token's contents, except its project.
+package enum LocalTokenFailure: Error, Sendable, Hashable {
+    /// Not one of our tokens: forged, damaged, or not a token at all.
+    case invalid
+    case expired
+    /// A token of another project, such as one stored from another server.
+    case otherProject(String)
+}
+
+/// Determines whose token a request carries. Claims are not trusted until the signature has been checked.
+package protocol LocalIdentities: Sendable {
+    /// - Parameter authorization: The header of that name: `Bearer …` or, as the storage service spells it, `Firebase …`.
+    ///   `nil` and an empty one mean nobody.
+    func caller(authorization: String?) throws(LocalTokenFailure) -> LocalCaller
+}
+
+/// How ID tokens are protected against forgery.
+enum LocalTokenSigner: Sendable {
+    /// Not at all: tokens have no signature, like those of the vendor's emulator, which the vendor's programs require.
+    case unsigned
+    /// As in production, with a key whose public half is published.
+    case signed(RSAPrivateKey)
+
+    var publicKeys: [RSAPublicKey] {
+        switch self {
+        case .unsigned: []
+        case .signed(let key): [key.publicKey]
+        }
+    }
+
+    /// The header of a token.
+    var header: JSONObject {
+        switch self {
+        case .unsigned: ["alg": "none", "typ": "JWT"]
+        case .signed(let key): ["alg": "RS256", "kid": .string(key.publicKey.id), "typ": "JWT"]
+        }
+    }
+
+    func signature(of text: String) -> String {
+        switch self {
+        case .unsigned: ""
+        case .signed(let key): Base64.encode(key.signature(of: text), alphabet: .url)
+        }
+    }
+
+    func accepts(_ signature: Substring, of text: Substring, _ header: JSONObject) -> Bool {
+        switch self {
+        case .unsigned: header["alg"]?.string == "none" && signature.isEmpty
+        case .signed(let key):
+            header["alg"]?.string == "RS256"
+                && Base64.decode(signature, alphabet: .url).map { key.publicKey.verifies($0, of: text) } ?? false
+        }
+    }
+}
+
+extension ServerSigningKey.Kind {
+    static let refreshToken = Self("local-refresh")
+    static let pendingSecondFactor = Self("local-second-factor")
+    static let pendingCredential = Self("local-credential")
+    static let temporaryProof = Self("local-proof")
+    static let installationToken = Self("local-installation")
 }

@@ -68,3 +68,120 @@ struct AuthCall: Sendable {
         return words.dropFirst().reduce(String(words.first ?? "")) { $0 + $1.prefix(1).uppercased() + $1.dropFirst() }
     }
 }
+
+/// Checks the types of a body's members, for all calls.
+extension AuthCall {
+    private enum Kind {
+        case text, flag, list
+        case oneOf(Set<String>)
+    }
+
+    private static let kinds: [String: Kind] = [
+        "email": .text, "password": .text, "displayName": .text, "photoUrl": .text, "idToken": .text, "oobCode": .text,
+        "newPassword": .text, "newEmail": .text, "customAttributes": .text, "continueUrl": .text, "postBody": .text,
+        "requestUri": .text, "refreshToken": .text, "returnSecureToken": .flag, "emailVerified": .flag,
+        "disableUser": .flag, "returnOobLink": .flag, "deleteAttribute": .list, "deleteProvider": .list,
+        "requestType": .oneOf([
+            "OOB_REQ_TYPE_UNSPECIFIED", "PASSWORD_RESET", "OLD_EMAIL_AGREE", "NEW_EMAIL_ACCEPT", "VERIFY_EMAIL",
+            "RECOVER_EMAIL", "EMAIL_SIGNIN", "VERIFY_AND_CHANGE_EMAIL", "REVERT_SECOND_FACTOR_ADDITION",
+        ]),
+    ]
+
+    private static let attributes: Set = [
+        "USER_ATTRIBUTE_NAME_UNSPECIFIED", "EMAIL", "DISPLAY_NAME", "PROVIDER", "PHOTO_URL", "PASSWORD",
+        "RAW_USER_INFO",
+    ]
+
+    /// - Throws: Names the first member with a wrong type.
+    func checkShape(of name: String) throws(AuthFailure) {
+        let isLookup = name == "accounts:lookup"
+        for (key, value) in fields.members.map({ ($0.key, $0.value) }) {
+            // Lookups take lists of users.
+            if isLookup, ["localId", "email", "phoneNumber"].contains(key) {
+                guard value.array != nil else { throw .malformed("/\(key)", "must be array") }
+                continue
+            }
+            switch Self.kinds[key] {
+            // Like the vendor, accept values that can be converted to the type.
+            case .text?:
+                guard !value.isNull, value.array == nil, value.object == nil else {
+                    throw .malformed("/\(key)", "must be string")
+                }
+            case .flag?:
+                guard value.bool != nil || value.int != nil || ["true", "false"].contains(value.string) else {
+                    throw .malformed("/\(key)", "must be boolean")
+                }
+            case .list?: guard value.array != nil else { throw .malformed("/\(key)", "must be array") }
+            case .oneOf(let allowed)?:
+                guard value.int != nil || allowed.contains(value.string ?? "") else {
+                    throw .malformed("/\(key)", "must be equal to one of the allowed values")
+                }
+            case nil: break
+            }
+        }
+        for (index, attribute) in (fields["deleteAttribute"]?.array ?? []).enumerated()
+        where !Self.attributes.contains(attribute.string ?? "") {
+            throw .malformed("/deleteAttribute/\(index)", "must be equal to one of the allowed values")
+        }
+    }
+
+    /// A web address, with a scheme and a host.
+    static func isAddress(_ text: String) -> Bool {
+        guard let end = text.firstRange(of: "://"), end.lowerBound > text.startIndex else { return false }
+        let scheme = text[..<end.lowerBound]
+        guard scheme.utf8.allSatisfy({ (97...122).contains($0 | 32) || "+-.0123456789".utf8.contains($0) }) else {
+            return false
+        }
+        let host = text[end.upperBound...].prefix { !"/?#".contains($0) }
+        return !host.isEmpty && !text.contains(where: \.isWhitespace)
+    }
+}
+
+/// The refusal of a call to the auth service: almost always HTTP 400, with the actual reason in the message.
+struct AuthFailure: Error {
+    let message: String
+    let code: Int
+    let status: String?
+    private let reason: String
+
+    init(_ message: String, code: Int = 400, status: String? = nil, reason: String = "invalid") {
+        self.message = message
+        self.code = code
+        self.status = status
+        self.reason = reason
+    }
+
+    var body: JSON {
+        var error: JSONObject = [
+            "code": .integer(Int64(code)), "message": .string(message),
+        ]
+        var detail: JSONObject = ["message": .string(message), "reason": .string(reason)]
+        // For unknown calls, the vendor omits the domain.
+        if ["invalid", "forbidden", "parseError"].contains(reason) { detail["domain"] = "global" }
+        error["errors"] = [.object(detail)]
+        if let status { error["status"] = .string(status) }
+        return ["error": .object(error)]
+    }
+
+    static let missingKey = AuthFailure(
+        "The request is missing a valid API key.", code: 403, status: "PERMISSION_DENIED", reason: "forbidden")
+    static let badJSON = AuthFailure(
+        "Invalid JSON payload received. Unexpected end of JSON input", status: "INVALID_ARGUMENT", reason: "parseError")
+    static let notFound = AuthFailure("Not Found", code: 404, status: "NOT_FOUND", reason: "notFound")
+    static func badContentType(_ type: String) -> AuthFailure {
+        AuthFailure("Invalid content-type: \(type)", reason: "unknown")
+    }
+    static let insufficientPermission = AuthFailure("INSUFFICIENT_PERMISSION")
+    static let badPhoneNumber = AuthFailure("INVALID_PHONE_NUMBER : Invalid format.")
+
+    /// For calls that the vendor's emulator does not support either. It has the same message, since clients branch on it, and
+    /// changes nothing.
+    static func notImplemented(_ message: String) -> AuthFailure {
+        AuthFailure(message, code: 501, status: "NOT_IMPLEMENTED", reason: "unimplemented")
+    }
+
+    /// An invalid member of the body.
+    static func malformed(_ path: String, _ rule: String) -> AuthFailure {
+        AuthFailure("Invalid JSON payload received. \(path) \(rule)", status: "INVALID_ARGUMENT")
+    }
+}

@@ -1,4 +1,6 @@
 import SwitchyardBytes
+import SwitchyardServerKit
+import Synchronization
 
 /// A table or view in the database's catalog. As with the vendor, partitions are parts of their table only.
 struct RESTTable: Sendable {
@@ -162,5 +164,74 @@ struct RESTFunction: Sendable {
         guard !used.isEmpty else { return "(select \(parameter)::json) \(row), lateral \(call)" }
         let types = used.map { "\(RESTStatement.quoted($0.name)) \($0.type)" }.joined(separator: ", ")
         return "json_to_record(\(parameter)::json) as \(row)(\(types)), lateral \(call)"
+    }
+}
+
+/// A cache of functions. A call that uses it includes a check that they are unchanged, and is otherwise repeated with the
+/// current ones.
+final class KnownFunctions: Sendable {
+    private struct Name: Hashable {
+        let schema: String
+        let name: String
+    }
+
+    private let known = Mutex<[Name: [RESTFunction]]>([:])
+
+    /// `nil` if nothing is cached; missing functions are not cached.
+    func candidates(_ schema: String, _ name: String) -> [RESTFunction]? {
+        known.withLock { $0[Name(schema: schema, name: name)] }
+    }
+
+    func keep(_ candidates: [RESTFunction], _ schema: String, _ name: String) {
+        known.withLock { $0[Name(schema: schema, name: name)] = candidates.isEmpty ? nil : candidates }
+    }
+
+    /// A statement that fails, and rolls everything back, unless the functions with this name are these.
+    static func check(_ candidates: [RESTFunction]) -> PostgresStatement? {
+        guard let first = candidates.first else { return nil }
+        return PostgresStatement(
+            """
+            select case when string_agg(p.oid || ':' || p.xmin, ',' order by p.oid) = $3 then 0
+                        else ('\(changed)' || count(*))::int end
+            from pg_catalog.pg_proc p join pg_catalog.pg_namespace n on n.oid = p.pronamespace
+            where n.nspname = $1 and p.proname = $2 and p.prokind = 'f'
+            """, [first.schema, first.name, candidates.map(\.version).joined(separator: ",")], isKept: true)
+    }
+
+    static func haveChanged(_ failure: RESTFailure) -> Bool {
+        failure.code == "22P02" && failure.message.contains(changed)
+    }
+
+    private static let changed = "the data service knows other functions than "
+}
+
+/// A cache of the relationships between tables, which is used as long as the catalog is unchanged.
+final class KnownRelations: Sendable {
+    private let known = Mutex<(state: String, relations: RESTRelations)?>(nil)
+
+    /// A value that changes with each table, view, function or foreign key that is made, changed or removed. Objects of the
+    /// database itself have smaller numbers.
+    private static let state = PostgresStatement(
+        """
+        select concat_ws(' ',
+          (select sum(hashtextextended(concat_ws(':', oid, xmin), 0)) from pg_catalog.pg_namespace),
+          (select sum(hashtextextended(concat_ws(':', oid, xmin), 0)) from pg_catalog.pg_class where oid >= 16384),
+          (select sum(hashtextextended(concat_ws(':', attrelid, attnum, xmin), 0)) from pg_catalog.pg_attribute
+           where attrelid >= 16384),
+          (select sum(hashtextextended(concat_ws(':', oid, xmin), 0)) from pg_catalog.pg_constraint where oid >= 16384),
+          (select sum(hashtextextended(concat_ws(':', oid, xmin), 0)) from pg_catalog.pg_proc where oid >= 16384),
+          (select sum(hashtextextended(concat_ws(':', oid, xmin), 0)) from pg_catalog.pg_rewrite where oid >= 16384))
+        """, isKept: true)
+
+    func relations(of schemas: [String], in database: SupabaseDatabase) async throws(PostgresFailure) -> RESTRelations {
+        let state = try await database.run([Self.state])[0].text
+        if let known = known.withLock({ $0 }), known.state == state { return known.relations }
+        // The state is read first: if the catalog changes in between, the next request reads both again.
+        let found = try await database.run([
+            Self.state, PostgresStatement(RESTRelations.query, [RESTStatement.array(schemas)], isKept: true),
+        ])
+        let relations = RESTRelations(found[1].rows.first?.first.flatMap { $0 } ?? [])
+        known.withLock { $0 = (found[0].text ?? "", relations) }
+        return relations
     }
 }

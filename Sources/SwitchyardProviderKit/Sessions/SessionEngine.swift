@@ -54,6 +54,13 @@ package actor SessionEngine {
         return machine.state
     }
 
+    /// The session in one step.
+    package func snapshot(of issuer: InfrastructureProvider) -> SessionSnapshot {
+        look()
+        return SessionSnapshot(
+            issuer: issuer, state: machine.state, token: machine.tokenAtHand(at: now()), wipeRequests: wipeRequests)
+    }
+
     package nonisolated var stateStream: SnapshotStream<AuthState, Never> {
         SnapshotStream { [self] listener in
             let stop = states.listen(listener)

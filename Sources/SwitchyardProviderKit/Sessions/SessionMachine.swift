@@ -181,6 +181,14 @@ package struct SessionMachine: Sendable {
 
     // MARK: Tokens
 
+    /// The token, if it lasts so long that it need not be refreshed yet.
+    package func tokenAtHand(at now: Timestamp) -> AccessToken? {
+        guard case .success(let session) = present(nil), let tokens = session.tokens,
+            tokens.remaining(at: now) > policy.early
+        else { return nil }
+        return session.accessToken
+    }
+
     private mutating func want(
         _ waiter: Waiter, _ id: String?, _ refreshing: Bool, at now: Timestamp
     ) -> [Action] {

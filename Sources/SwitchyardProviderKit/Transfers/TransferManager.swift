@@ -23,24 +23,24 @@ package final class TransferManager: Sendable {
     private let tries: RetryingCaller
     private let now: @Sendable () -> Timestamp
     private let state = Mutex(State())
-    private let follower = Mutex<SignOutFollower?>(nil)
+    private let subscription = Mutex<SessionSubscription?>(nil)
 
     /// - Parameters:
     ///   - records: Where uploads of files are recorded; never shared by two projects.
     ///   - tries: The clocks, and the report of failed attempts.
-    ///   - auth: When its users request a wipe, the records of their uploads are deleted, too.
+    ///   - session: When its users request a wipe, the records of their uploads are deleted, too.
     package init(
         _ policy: TransferPolicy, records: UploadRecords, tries: RetryingCaller,
-        now: @escaping @Sendable () -> Timestamp, following auth: (any AuthClient)? = nil
+        now: @escaping @Sendable () -> Timestamp, following session: SessionFeed? = nil
     ) {
         self.policy = policy.with(patience: tries.patience)
         self.records = records
         self.tries = tries
         self.now = now
-        guard let auth, records.isKept else { return }
-        follower.withLock { follower in
-            follower = SignOutFollower(auth, known: .unknown) { [weak self] pendingWipes, _ in
-                self?.forget(pendingWipes.compactMap(\.self))
+        guard let session, records.isKept else { return }
+        subscription.withLock { subscription in
+            subscription = session.subscribe { [weak self] change in
+                if case .wipe(let userID?) = change { self?.forget([userID]) }
             }
         }
     }
@@ -230,7 +230,7 @@ package final class TransferManager: Sendable {
             state.isShutDown = true
             return (state.uploads.values, state.downloads.values, state.readers.values)
         }
-        follower.withLock { $0?.stop() }
+        subscription.withLock { $0?.stop() }
         for reader in readers { reader.reader?.close() }
         for upload in uploads { await upload.close() }
         for download in downloads { await download.close() }

@@ -1,5 +1,6 @@
 import Switchyard
 import SwitchyardBytes
+import SwitchyardWire
 import Synchronization
 
 #if canImport(Glibc)
@@ -99,3 +100,97 @@ package final class ServerContents: Sendable {
         }
     }
 }
+
+/// The bytes of an object that a request asks for.
+package struct ContentRange: Sendable {
+    package let bytes: Range<Int64>
+    /// Whether a range was requested and is returned.
+    package let isPart: Bool
+    package let size: Int64
+
+    /// - Returns: `nil` if the requested range cannot be satisfied.
+    package init?(of request: ServerRequest, size: Int64, etag: String) {
+        self.size = size
+        // A range of an object that has changed since is ignored.
+        let isStale = request.headers["If-Range"].map { $0 != etag } ?? false
+        guard let header = request.headers["Range"], header.hasPrefix("bytes="), !isStale else {
+            (bytes, isPart) = (0..<size, false)
+            return
+        }
+        guard let wanted = Self.parse(header, size: size) else { return nil }
+        (bytes, isPart) = (wanted, true)
+    }
+
+    package var status: Int { isPart ? 206 : 200 }
+
+    /// The `Content-Range` header; `nil` for the whole object.
+    package var header: String? { isPart ? "bytes \(bytes.lowerBound)-\(bytes.upperBound - 1)/\(size)" : nil }
+
+    /// `bytes=a-b`, `bytes=a-` or `bytes=-n`; `nil` if it cannot be satisfied.
+    private static func parse(_ header: String, size: Int64) -> Range<Int64>? {
+        // Of several ranges, only the first is returned.
+        let parts = header.dropFirst(6).prefix { $0 != "," }.split(
+            separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2 else { return nil }
+        if parts[0].isEmpty {
+            guard let count = Int64(parts[1]), count > 0, size > 0 else { return nil }
+            return max(0, size - count)..<size
+        }
+        guard let first = Int64(parts[0]), first < size else { return nil }
+        let last = parts[1].isEmpty ? size - 1 : Int64(parts[1]) ?? size - 1
+        return first <= last ? first..<(min(last, size - 1) + 1) : nil
+    }
+}
+
+/// Uploads in progress that are sent in parts.
+///
+/// `Object` describes the object that an upload will become.
+package final class ServerUploads<Object: Sendable>: Sendable {
+    /// One upload. Only one request at a time writes its contents.
+    package final class Session: Sendable {
+        package let id: String
+        package let object: Object
+        package let contents: ServerContents
+        package let length: Int64?
+        private let state = Mutex(ServerUploadStatus.active)
+
+        package init(id: String, object: Object, length: Int64?, contents: ServerContents) {
+            self.id = id
+            self.object = object
+            self.length = length
+            self.contents = contents
+        }
+
+        package var status: ServerUploadStatus { state.withLock { $0 } }
+
+        /// - Returns: Whether it was active until now.
+        package func end(_ status: ServerUploadStatus) -> Bool {
+            state.withLock { present in
+                guard present == .active else { return false }
+                present = status
+                return true
+            }
+        }
+    }
+
+    private let sessions = Mutex<[String: Session]>([:])
+
+    package init() {}
+
+    package func add(_ session: Session) { sessions.withLock { $0[session.id] = session } }
+    package func session(_ id: String) -> Session? { sessions.withLock { $0[id] } }
+
+    /// For a service that forgets finished uploads.
+    package func forget(_ id: String) { sessions.withLock { _ = $0.removeValue(forKey: id) } }
+
+    /// Forgets all uploads, as a service does after a while.
+    package func forgetAll() {
+        let all = sessions.withLock { sessions in
+            defer { sessions = [:] }
+            return Array(sessions.values)
+        }
+        for session in all where session.end(.cancelled) { session.contents.discard() }
+    }
+}
+
+package enum ServerUploadStatus: String, Sendable { case active, final, cancelled }

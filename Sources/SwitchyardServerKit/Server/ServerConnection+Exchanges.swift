@@ -17,7 +17,7 @@ extension ServerConnection {
         let refusal = loop.configuration.visitors?.refusal(of: request)
         let control = loop.control.flatMap { refusal == nil && $0.isMeant(by: request) ? $0 : nil }
         if control == nil { loop.counts.withLock { $0.requests += 1 } }
-        let fault = control == nil && refusal == nil ? loop.faults.strike(request) : nil
+        let fault = control == nil && refusal == nil ? loop.faults.inject(request) : nil
         if control == nil, fault == nil, !hasBody, let response = refusal ?? loop.immediately?(request),
             case .bytes(let bytes) = response.content
         {

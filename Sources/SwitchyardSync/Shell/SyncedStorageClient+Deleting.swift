@@ -11,7 +11,7 @@ extension SyncedStorageClient {
     ) async throws(StorageError) -> Int {
         try document.checked()
         try checkRecursiveDelete()
-        try await follower?.catchUpToWrite()
+        try await session?.catchUpToWrite()
         try await engine.checkServer()
         try await flushQueue()
         return try await deleteRecursively(document, by: driver, progress)

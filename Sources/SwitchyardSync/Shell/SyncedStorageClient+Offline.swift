@@ -4,7 +4,7 @@ import Synchronization
 
 extension SyncedStorageClient {
     public func enableNetwork() async throws(StorageError) {
-        await follower?.catchUp()
+        await session?.catchUp()
         try await engine.setNetwork(isEnabled: true)
     }
 
@@ -13,7 +13,7 @@ extension SyncedStorageClient {
     }
 
     public func waitForPendingWrites() async throws(StorageError) {
-        await follower?.catchUp()
+        await session?.catchUp()
         guard let result = try await engine.waitForPendingWrites().value else {
             throw StorageError(.cancelled, "The call was cancelled.")
         }
@@ -65,12 +65,12 @@ extension SyncedStorageClient {
     }
 
     public func cancelPendingWrite(_ id: PendingWrite.ID) async throws(StorageError) -> Bool {
-        await follower?.catchUp()
+        await session?.catchUp()
         return try await engine.cancelWrite(id)
     }
 
     public func retryPendingWrites() async throws(StorageError) {
-        await follower?.catchUp()
+        await session?.catchUp()
         try await engine.handle(.retryWrites)
     }
 
@@ -78,7 +78,8 @@ extension SyncedStorageClient {
         _ id: RefusedWrite.ID, requeuing batch: WriteBatch?
     ) async throws(StorageError) {
         if let batch { try checkBatch(batch) }
-        let owner = try await follower?.catchUpToWrite()
+        var owner: QueueOwner?
+        if let session { owner = QueueOwner(try await session.catchUpToWrite()) }
         try await engine.resolveRefused(id, requeuing: batch?.writes, of: owner)
     }
 

@@ -13,7 +13,7 @@ extension SyncedStorageClient {
         var unique: [StoragePath] = []
         var seen = Set<StoragePath>()
         for path in paths where seen.insert(path).inserted { unique.append(path) }
-        await follower?.catchUp()
+        await session?.catchUp()
         let answer = try await engine.read(.documents(unique), source)
         if !answer.isFromCache, answer.documents.count == paths.count { return answer.documents }
         let byPath = Dictionary(answer.documents.map { ($0.path, $0) }) { first, _ in first }
@@ -29,7 +29,7 @@ extension SyncedStorageClient {
 
     public func documents(_ query: Query, from source: ReadSource) async throws(StorageError) -> QuerySnapshot {
         try query.checked()
-        await follower?.catchUp()
+        await session?.catchUp()
         let answer = try await engine.read(.results(QueryShape.live(query)), source)
         let results = query.results(in: answer.documents, areDecided: answer.areDecided)
         return QuerySnapshot(
@@ -43,7 +43,7 @@ extension SyncedStorageClient {
         _ query: Query, _ aggregations: [Aggregation]
     ) async throws(StorageError) -> [DocumentValue] {
         try query.checked()
-        await follower?.catchUp()
+        await session?.catchUp()
         try await engine.checkServer()
         return try await driver.aggregate(query, aggregations)
     }

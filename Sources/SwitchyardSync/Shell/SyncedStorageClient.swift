@@ -7,7 +7,7 @@ import Synchronization
 ///
 /// A write returns once it is saved on this device; its receipt gives you the server's answer. Streams show local writes at
 /// once, survive lost connections, and say for each snapshot whether the server has confirmed it.
-public final class SyncedStorageClient: StorageClient, SignInFollowing, UnsentWriteStoring {
+public final class SyncedStorageClient: StorageClient {
     public var provider: InfrastructureProvider { driver.provider }
     public let capabilities: StorageCapabilities
     public var clock: any Clock<Duration> { engine.clock }
@@ -15,10 +15,9 @@ public final class SyncedStorageClient: StorageClient, SignInFollowing, UnsentWr
     let driver: any SyncDriver
     package let engine: SyncEngine
     /// Every call and stream catches up with it, if users sign in and out; `nil` if ``setUser(_:)`` sets the user.
-    let follower: UserFollower?
+    let session: SessionSubscription?
     private let claim: StoreClaim?
-    package let keepsQueueOnDisk: Bool
-    package var writeCountInMemory: Int? { get async { await engine.writeCountInMemory } }
+    private let keepsQueueOnDisk: Bool
     /// Whether pending writes, which would be lost with the client, get some time to reach the server at shutdown.
     private let drainsAtEnd: Bool
     private let lastID = Atomic(0)
@@ -68,20 +67,28 @@ public final class SyncedStorageClient: StorageClient, SignInFollowing, UnsentWr
         let engine = SyncEngine(
             driver, folder.map { .folder($0, maximumBytes: cacheBytes) } ?? .memory, claim: claim,
             userID: state?.user?.id, clock: context.clock, now: context.now, observer: context.observer)
-        var follower: UserFollower?
-        if let auth = context.auth, let state { follower = UserFollower(auth, engine, context, known: state) }
-        self.init(
-            engine, follower: follower, claim: claim, keepsQueueOnDisk: folder != nil, drainsAtEnd: folder == nil)
-        await follower?.start()
+        let session = context.session?.subscribe { [weak engine] change in
+            try await engine?.follow(change)
+        } failed: { [observer = context.observer] error in
+            observer.observe(
+                InfrastructureEvent(
+                    service: .storage, provider: driver.provider,
+                    kind: .notice(
+                        "The user's local documents could not be deleted: \((error as? StorageError)?.message ?? "\(error)")"
+                    )))
+        }
+        self.init(engine, session: session, claim: claim, keepsQueueOnDisk: folder != nil, drainsAtEnd: folder == nil)
+        await session?.catchUp()
     }
 
     init(
-        _ engine: SyncEngine, follower: UserFollower? = nil, claim: StoreClaim? = nil, keepsQueueOnDisk: Bool = false,
+        _ engine: SyncEngine, session: SessionSubscription? = nil, claim: StoreClaim? = nil,
+        keepsQueueOnDisk: Bool = false,
         drainsAtEnd: Bool = false
     ) {
         self.keepsQueueOnDisk = keepsQueueOnDisk
         self.engine = engine
-        self.follower = follower
+        self.session = session
         self.claim = claim
         self.drainsAtEnd = drainsAtEnd
         driver = engine.driver
@@ -91,7 +98,13 @@ public final class SyncedStorageClient: StorageClient, SignInFollowing, UnsentWr
         self.capabilities = capabilities
     }
 
-    package func catchUp() async { await follower?.catchUp() }
+    public var unsentWrites: UnsentWrites? {
+        get async {
+            if let count = await engine.writeCountInMemory { return UnsentWrites(count: count, isOnDisk: false) }
+            await session?.catchUp()
+            return UnsentWrites(count: (try? await engine.pendingWrites().count) ?? 0, isOnDisk: keepsQueueOnDisk)
+        }
+    }
 
     func newID() -> Int { lastID.add(1, ordering: .relaxed).newValue }
 
@@ -149,8 +162,8 @@ public final class SyncedStorageClient: StorageClient, SignInFollowing, UnsentWr
     func visit(
         enter: @escaping @Sendable (SyncEngine) async -> Void, leave: @escaping @Sendable (SyncEngine) async -> Void
     ) -> @Sendable () -> Void {
-        let entering = Task { [engine, follower] in
-            await follower?.catchUp()
+        let entering = Task { [engine, session] in
+            await session?.catchUp()
             await enter(engine)
         }
         return { [engine] in
@@ -165,13 +178,14 @@ public final class SyncedStorageClient: StorageClient, SignInFollowing, UnsentWr
 
     @discardableResult
     public func commit(_ batch: WriteBatch) async throws(StorageError) -> WriteReceipt {
-        guard let follower else { return try await commit(batch, of: nil) }
-        let owner = try await follower.catchUpToWrite()
+        guard let session else { return try await commit(batch, of: nil) }
+        let owner = QueueOwner(try await session.catchUpToWrite())
         do throws(StorageError) {
             return try await commit(batch, of: owner)
         } catch {
             // Another user may have signed in meanwhile, or data may just have been wiped.
-            guard error.code == .sessionChanged, try await follower.catchUpToWrite() == owner else { throw error }
+            guard error.code == .sessionChanged, QueueOwner(try await session.catchUpToWrite()) == owner
+            else { throw error }
             return try await commit(batch, of: owner)
         }
     }
@@ -201,7 +215,7 @@ public final class SyncedStorageClient: StorageClient, SignInFollowing, UnsentWr
     }
 
     public func shutDown() async {
-        await follower?.stop()
+        session?.stop()
         if drainsAtEnd { await drain(within: Self.drainDeadline) }
         if let lost = await engine.writeCountInMemory, lost > 0 { await engine.reportLostWrites(lost) }
         await engine.shutDown()

@@ -1,5 +1,5 @@
 #if os(Linux)
-    import CSwitchyardCurl
+    import CSwitchyardLibraries
 
     /// Decompresses a body as it arrives, with zlib or Brotli's own decoder.
     ///

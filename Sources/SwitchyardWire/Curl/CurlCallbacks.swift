@@ -1,5 +1,5 @@
 #if os(Linux)
-    import CSwitchyardCurl
+    import CSwitchyardLibraries
 
     // libcurl calls these on the loop thread, with the exchange as user pointer. The loop retains every running exchange, so
     // the pointer needs no reference.

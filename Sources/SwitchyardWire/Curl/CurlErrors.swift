@@ -1,5 +1,5 @@
 #if os(Linux)
-    import CSwitchyardCurl
+    import CSwitchyardLibraries
 
     /// Converts libcurl's result of a transfer; the only place that reads its codes.
     enum CurlErrors {

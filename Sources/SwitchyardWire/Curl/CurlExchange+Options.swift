@@ -1,5 +1,5 @@
 #if os(Linux)
-    import CSwitchyardCurl
+    import CSwitchyardLibraries
 
     extension CurlExchange {
         /// Configures a new easy handle for this exchange.

@@ -1,5 +1,5 @@
 #if os(Linux)
-    import CSwitchyardCurl
+    import CSwitchyardLibraries
 
     // Raw connections; everything here runs on the loop thread.
     extension CurlLoop {

@@ -1,5 +1,5 @@
 #if os(Linux)
-    import CSwitchyardCurl
+    import CSwitchyardLibraries
     import Synchronization
 
     // Everything here runs on the loop thread.

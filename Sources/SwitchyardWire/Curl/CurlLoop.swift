@@ -1,5 +1,5 @@
 #if os(Linux)
-    import CSwitchyardCurl
+    import CSwitchyardLibraries
     import Glibc
     import SwitchyardBytes
     import Synchronization

@@ -1,5 +1,5 @@
 #if os(Linux)
-    import CSwitchyardCurl
+    import CSwitchyardLibraries
     import Synchronization
 
     /// A connection that libcurl has established and left to this code (`CURLOPT_CONNECT_ONLY`).

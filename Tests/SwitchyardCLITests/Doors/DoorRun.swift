@@ -18,7 +18,9 @@ final class DoorRun: Sendable {
     }
 
     /// `SWITCHYARD_DOOR_SECONDS=600` goes on for ten minutes.
-    static let seconds = ProcessInfo.processInfo.environment["SWITCHYARD_DOOR_SECONDS"].flatMap { Int($0) } ?? 4
+    static let seconds =
+        ProcessInfo.processInfo.environment["SWITCHYARD_DOOR_SECONDS"].flatMap { Int($0) }
+        ?? RunSize.full(4, part: 2)
     /// `SWITCHYARD_FUZZ_SEED=7` makes each worker's requests those of another run.
     static let seed =
         ProcessInfo.processInfo.environment["SWITCHYARD_FUZZ_SEED"].flatMap { UInt64($0) }

@@ -37,7 +37,7 @@ struct ProjectStorageTests {
     }
 
     private static let run = ConformanceRun(
-        "firestore emulator for the project", StorageConformance.all, for: Harness.features
+        "firestore emulator for the project", StorageConformance.all, for: Harness.features, part: 4
     ) {
         Harness(site: try await closedSite())
     }

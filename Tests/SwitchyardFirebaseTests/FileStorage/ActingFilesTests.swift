@@ -51,7 +51,7 @@ import Testing
     }
 
     private static let run = ConformanceRun(
-        "firebase files of callers, local", FileConformance.all, for: Harness.features
+        "firebase files of callers, local", FileConformance.all, for: Harness.features, part: 4
     ) { check in
         let harness = try await Harness()
         try await check(harness)

@@ -53,8 +53,9 @@ struct IncrementingDevice: Codable, Sendable {
         try await device.queue(count)
         try await onSpareThreads {
             for _ in 0..<lives {
-                try await #require(processExitsWith: .signal(SIGKILL)) { [device = device as IncrementingDevice] in
-                    await device.run(diesAfter: 170)
+                try await #require(processExitsWith: .signal(SIGKILL)) {
+                    [device = device as IncrementingDevice, count = count as Int] in
+                    await device.run(diesAfter: count * 17 / 100)
                 }
             }
             try await #require(processExitsWith: .success) { [device = device as IncrementingDevice] in

@@ -29,7 +29,7 @@ private struct LocalFirestoreHarness: StorageHarness {
 /// The same suite as on the vendor's own emulator, and what that leaves undone.
 @Suite struct LocalFirestoreConformanceTests {
     static let run = ConformanceRun(
-        "local firestore", StorageConformance.all, for: LocalFirestoreHarness.features
+        "local firestore", StorageConformance.all, for: LocalFirestoreHarness.features, part: 3
     ) { check in
         let site = try LocalSite()
         try await check(LocalFirestoreHarness(site: site))

@@ -56,19 +56,19 @@ private struct LocalDomainHarness: DomainHarness {
 /// The checks of mixed and exchanged providers, and of the clients above them, on a local Firebase.
 @Suite struct LocalMixedTests {
     private static let away = ConformanceRun(
-        "local firestore switching", SwitchingConformance.all, for: LocalSwitchingHarness.fromFirebase
+        "local firestore switching", SwitchingConformance.all, for: LocalSwitchingHarness.fromFirebase, part: 3
     ) { check in
         try await with(LocalSite()) { try await check(LocalSwitchingHarness(site: $0, isFirst: true)) }
     }
 
     private static let there = ConformanceRun(
-        "switching to a local firestore", SwitchingConformance.all, for: LocalSwitchingHarness.fromMock
+        "switching to a local firestore", SwitchingConformance.all, for: LocalSwitchingHarness.fromMock, part: 3
     ) { check in
         try await with(LocalSite()) { try await check(LocalSwitchingHarness(site: $0, isFirst: false)) }
     }
 
     private static let domain = ConformanceRun(
-        "local firebase domain", DomainConformance.all, for: LocalDomainHarness.features
+        "local firebase domain", DomainConformance.all, for: LocalDomainHarness.features, part: 2
     ) { check in
         var options = LocalFirebaseOptions()
         options.hasDomainRules = true

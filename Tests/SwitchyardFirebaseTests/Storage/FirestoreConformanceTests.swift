@@ -33,7 +33,9 @@ struct FirestoreHarness: StorageHarness {
 
 @Suite(.enabled(if: FirestoreEmulator.isInstalled, "the Firestore emulator is not installed"))
 struct FirestoreConformanceTests {
-    static let run = ConformanceRun("firestore emulator", StorageConformance.all, for: FirestoreHarness.features) {
+    static let run = ConformanceRun(
+        "firestore emulator", StorageConformance.all, for: FirestoreHarness.features, part: 2
+    ) {
         FirestoreHarness(site: try await FirestoreSite())
     }
 

@@ -1,7 +1,7 @@
 import Foundation
 import Switchyard
+import SwitchyardConformance
 import SwitchyardSync
-import SwitchyardSyncReference
 import SwitchyardTestSupport
 import SwitchyardWire
 import Testing

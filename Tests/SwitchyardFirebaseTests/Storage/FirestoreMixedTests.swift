@@ -67,8 +67,9 @@ private struct FirestoreDomainHarness: DomainHarness {
 @Suite(.enabled(if: FirestoreEmulator.isInstalled, "the Firestore emulator is not installed"))
 struct FirestoreMixedTests {
     private static let switching = FirestoreSwitchingHarness(isFirst: true)
-    static let away = ConformanceRun("firestore emulator switching", SwitchingConformance.all, for: switching.features)
-    { switching }
+    static let away = ConformanceRun(
+        "firestore emulator switching", SwitchingConformance.all, for: switching.features, part: 2
+    ) { switching }
 
     @Test(.beside(away), arguments: away.checks)
     func `Going over from Firestore to the mock`(_ check: SwitchingCheck) async throws {
@@ -76,7 +77,7 @@ struct FirestoreMixedTests {
     }
 
     static let there = ConformanceRun(
-        "firestore emulator switching from the mock", SwitchingConformance.all, for: switching.features
+        "firestore emulator switching from the mock", SwitchingConformance.all, for: switching.features, part: 3
     ) {
         FirestoreSwitchingHarness(isFirst: false)
     }
@@ -87,7 +88,7 @@ struct FirestoreMixedTests {
     }
 
     static let domain = ConformanceRun(
-        "firestore emulator domain", DomainConformance.all, for: FirestoreDomainHarness.features
+        "firestore emulator domain", DomainConformance.all, for: FirestoreDomainHarness.features, part: 2
     ) { check in
         let harness = try await FirestoreDomainHarness()
         do {

@@ -2,7 +2,6 @@ import Foundation
 import Switchyard
 import SwitchyardConformance
 import SwitchyardMock
-import SwitchyardMockHarness
 import Testing
 
 /// The suite itself: complete, with names of its own, clean, and honest about failures.

@@ -1,7 +1,6 @@
 import Switchyard
 import SwitchyardConformance
 import SwitchyardMock
-import SwitchyardMockHarness
 import Testing
 
 @Suite struct MockAdminConformanceTests {

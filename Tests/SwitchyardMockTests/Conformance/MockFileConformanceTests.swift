@@ -1,6 +1,5 @@
 import Switchyard
 import SwitchyardConformance
-import SwitchyardMockHarness
 import SwitchyardTestRuns
 import Testing
 

@@ -1,6 +1,5 @@
 import SwitchyardConformance
 import SwitchyardMock
-import SwitchyardMockHarness
 import SwitchyardTestRuns
 import Testing
 
@@ -10,7 +9,9 @@ import Testing
 @Suite struct MockLayersConformanceTests {
     static let layered = LayeredHarness()
     static let switchable = SwitchableHarness()
-    static let layeredRun = ConformanceRun("mock storage in layers", StorageConformance.all, for: layered.features) {
+    static let layeredRun = ConformanceRun(
+        "mock storage in layers", StorageConformance.all, for: layered.features, part: 4
+    ) {
         layered
     }
 
@@ -20,7 +21,7 @@ import Testing
     }
 
     static let switchableRun = ConformanceRun(
-        "mock storage that can be exchanged", StorageConformance.all, for: switchable.features
+        "mock storage that can be exchanged", StorageConformance.all, for: switchable.features, part: 4
     ) { switchable }
 
     @Test(.beside(switchableRun), arguments: switchableRun.checks)
@@ -32,14 +33,18 @@ import Testing
     static let files = MockFileHarness { $0.retrying().observed(by: SilentObserver()) }
     static let messaging = MockMessagingHarness { $0.retrying().observed(by: SilentObserver()) }
 
-    static let authRun = ConformanceRun("mock auth in layers", AuthConformance.all, for: auth.features) { auth }
+    static let authRun = ConformanceRun("mock auth in layers", AuthConformance.all, for: auth.features, part: 4) {
+        auth
+    }
 
     @Test(.beside(authRun), arguments: authRun.checks)
     func `Auth that is observed and retried`(_ check: AuthCheck) async throws {
         try await Self.authRun.outcome(of: check)
     }
 
-    static let filesRun = ConformanceRun("mock files in layers", FileConformance.all, for: files.features) { files }
+    static let filesRun = ConformanceRun("mock files in layers", FileConformance.all, for: files.features, part: 4) {
+        files
+    }
 
     @Test(.beside(filesRun), arguments: filesRun.checks)
     func `Files that are observed and retried`(_ check: FileCheck) async throws {
@@ -47,7 +52,7 @@ import Testing
     }
 
     static let messagingRun = ConformanceRun(
-        "mock messaging in layers", MessagingConformance.all, for: messaging.features
+        "mock messaging in layers", MessagingConformance.all, for: messaging.features, part: 4
     ) { messaging }
 
     @Test(.beside(messagingRun), arguments: messagingRun.checks)
@@ -55,13 +60,13 @@ import Testing
         try await Self.messagingRun.outcome(of: check)
     }
 
-    static let switchableAuth = MockAuthHarness { Routed<any AuthClient>(Switchboard($0)) }
-    static let switchableFiles = MockFileHarness { Routed<any FileStorageClient>(Switchboard($0)) }
-    static let switchableMessaging = MockMessagingHarness { Routed<any MessagingClient>(Switchboard($0)) }
+    static let switchableAuth = MockAuthHarness { Routed<any AuthClient>(Route(Switchboard($0))) }
+    static let switchableFiles = MockFileHarness { Routed<any FileStorageClient>(Route(Switchboard($0))) }
+    static let switchableMessaging = MockMessagingHarness { Routed<any MessagingClient>(Route(Switchboard($0))) }
     static let switchableDomain = SwitchableDomainHarness()
 
     static let switchableAuthRun = ConformanceRun(
-        "mock auth that can be exchanged", AuthConformance.all, for: switchableAuth.features
+        "mock auth that can be exchanged", AuthConformance.all, for: switchableAuth.features, part: 4
     ) { switchableAuth }
 
     @Test(.beside(switchableAuthRun), arguments: switchableAuthRun.checks)
@@ -70,7 +75,7 @@ import Testing
     }
 
     static let switchableFilesRun = ConformanceRun(
-        "mock files that can be exchanged", FileConformance.all, for: switchableFiles.features
+        "mock files that can be exchanged", FileConformance.all, for: switchableFiles.features, part: 4
     ) { switchableFiles }
 
     @Test(.beside(switchableFilesRun), arguments: switchableFilesRun.checks)
@@ -79,7 +84,7 @@ import Testing
     }
 
     static let switchableMessagingRun = ConformanceRun(
-        "mock messaging that can be exchanged", MessagingConformance.all, for: switchableMessaging.features
+        "mock messaging that can be exchanged", MessagingConformance.all, for: switchableMessaging.features, part: 4
     ) { switchableMessaging }
 
     @Test(.beside(switchableMessagingRun), arguments: switchableMessagingRun.checks)
@@ -88,7 +93,7 @@ import Testing
     }
 
     static let switchableDomainRun = ConformanceRun(
-        "mock domain that can be exchanged", DomainConformance.all, for: switchableDomain.features
+        "mock domain that can be exchanged", DomainConformance.all, for: switchableDomain.features, part: 4
     ) { switchableDomain }
 
     @Test(.beside(switchableDomainRun), arguments: switchableDomainRun.checks)

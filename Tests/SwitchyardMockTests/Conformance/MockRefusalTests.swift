@@ -1,7 +1,6 @@
 import Switchyard
 import SwitchyardConformance
 import SwitchyardMock
-import SwitchyardMockHarness
 import SwitchyardTestRuns
 import Testing
 
@@ -12,7 +11,9 @@ import Testing
     static let files = LittleFiles()
     static let messaging = LittleMessaging()
 
-    static let storageRun = ConformanceRun("little mock storage", StorageConformance.all, for: storage.features) {
+    static let storageRun = ConformanceRun(
+        "little mock storage", StorageConformance.all, for: storage.features, part: 4
+    ) {
         storage
     }
 
@@ -21,22 +22,25 @@ import Testing
         try await Self.storageRun.outcome(of: check)
     }
 
-    static let authRun = ConformanceRun("little mock auth", AuthConformance.all, for: auth.features) { auth }
+    static let authRun = ConformanceRun("little mock auth", AuthConformance.all, for: auth.features, part: 4) { auth }
 
     @Test(.beside(authRun), arguments: authRun.checks)
     func `An auth client with few capabilities`(_ check: AuthCheck) async throws {
         try await Self.authRun.outcome(of: check)
     }
 
-    static let filesRun = ConformanceRun("little mock files", FileConformance.all, for: files.features) { files }
+    static let filesRun = ConformanceRun("little mock files", FileConformance.all, for: files.features, part: 4) {
+        files
+    }
 
     @Test(.beside(filesRun), arguments: filesRun.checks)
     func `A file storage with few capabilities`(_ check: FileCheck) async throws {
         try await Self.filesRun.outcome(of: check)
     }
 
-    static let messagingRun = ConformanceRun("little mock messaging", MessagingConformance.all, for: messaging.features)
-    { messaging }
+    static let messagingRun = ConformanceRun(
+        "little mock messaging", MessagingConformance.all, for: messaging.features, part: 4
+    ) { messaging }
 
     @Test(.beside(messagingRun), arguments: messagingRun.checks)
     func `A messaging client with few capabilities`(_ check: MessagingCheck) async throws {

@@ -1,5 +1,5 @@
 import Switchyard
-import SwitchyardMockHarness
+import SwitchyardConformance
 import Synchronization
 
 /// The time of day in a test: stands still until it is moved.

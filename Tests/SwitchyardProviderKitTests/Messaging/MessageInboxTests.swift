@@ -27,7 +27,7 @@ import Testing
     @Test func `Nobody is handed what came for whoever used the device before`() async throws {
         let auth = MockAuthClient(MockBackend())
         let alice = try await auth.signUp(email: "alice@example.org", password: "secret-1").get().id
-        let inbox = MessageInbox(following: auth)
+        let inbox = MessageInbox(following: SessionFeed(auth))
         try await eventually("the inbox knows her") { inbox.undelivered.user == alice }
         inbox.take(RemoteMessage(id: "for alice"))
         try await auth.signOut()

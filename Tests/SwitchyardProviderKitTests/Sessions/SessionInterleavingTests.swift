@@ -5,7 +5,8 @@ import Testing
 /// Two engines on one store and a server that rotates refresh tokens and ends a session where one is used too late: any
 /// order of events must keep everybody's session whole.
 @Suite struct SessionInterleavingTests {
-    @Test(arguments: 0..<150) func `Any order of events keeps sessions whole`(seed: Int) throws {
+    @Test(arguments: 0..<RunSize.full(150, part: 30)) func `Any order of events keeps sessions whole`(seed: Int) throws
+    {
         var world = SessionWorld(seed: UInt64(seed))
         for _ in 0..<250 {
             world.step()

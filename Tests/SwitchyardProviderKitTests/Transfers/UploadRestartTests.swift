@@ -229,7 +229,7 @@ import Testing
         let manager = TransferManager(
             TransferPolicy(firstPart: 10, largestPart: 80, wholeLimit: 0),
             records: UploadRecords(folder: bench.uploads), tries: RetryingCaller(clock: bench.clock),
-            now: { Timestamp(clampingSeconds: 0, nanoseconds: 0) }, following: auth)
+            now: { Timestamp(clampingSeconds: 0, nanoseconds: 0) }, following: SessionFeed(auth))
         try await eventually("the manager follows the session") { auth.listenerCount == 1 }
         bench.server.fail("begin", .hang, .hang)
         let files = try ["alice", "bob"].map { try bench.file(TransferBench.bytes(100), name: $0) }

@@ -88,7 +88,8 @@ struct SupabaseAdminHarness: AdminHarness {
 
 @Suite(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
 struct SupabaseAdminConformanceTests {
-    static let run = ConformanceRun("supabase admin", AdminConformance.all, for: SupabaseAdminHarness.features) {
+    static let run = ConformanceRun("supabase admin", AdminConformance.all, for: SupabaseAdminHarness.features, part: 2)
+    {
         SupabaseAdminHarness()
     }
 

@@ -16,7 +16,7 @@ struct SupabaseAuthConformanceTests {
     }
 
     static let askingRun = ConformanceRun(
-        "supabase auth, asking", AuthConformance.all, for: LocalSupabaseAuthHarness.askingFeatures, width: 1
+        "supabase auth, asking", AuthConformance.all, for: LocalSupabaseAuthHarness.askingFeatures, part: 4, width: 1
     ) {
         try await LocalSupabaseAuthHarness(asksForConfirmation: true)
     }

@@ -41,7 +41,7 @@ struct ActingFilesTests {
     }
 
     private static let run = ConformanceRun(
-        "supabase files of callers, local", FileConformance.all, for: Harness.features
+        "supabase files of callers, local", FileConformance.all, for: Harness.features, part: 4
     ) { try await Harness() }
 
     @Test(.beside(run), arguments: run.checks)

@@ -89,7 +89,9 @@ struct RealtimeFaultConformanceTests {
     }
 
     private static let documents = ConformanceRun(
-        "supabase documents with a faulty realtime service", StorageConformance.all, for: SupabaseHarness.features
+        "supabase documents with a faulty realtime service", StorageConformance.all, for: SupabaseHarness.features,
+        part: 8,
+        part: 4
     ) {
         Documents(site: try await FaultyRealtimeSite.shared.value)
     }
@@ -121,7 +123,7 @@ struct RealtimeFaultConformanceTests {
 
     private static let messages = ConformanceRun(
         "supabase messaging with a faulty realtime service", MessagingConformance.all,
-        for: LocalMessagingSite.features, width: 1
+        for: LocalMessagingSite.features, part: 2, width: 1
     ) {
         try Messages(await FaultyRealtimeSite.shared.value)
     }

@@ -71,7 +71,7 @@ struct SharedSocketTests {
         let (alice, ben) = (FixedAuthClient.signedIn("alice"), FixedAuthClient.signedIn("ben"))
         let (first, nobody) = (try session(alice), try session(nil))
         #expect(try session(alice) === first)
-        #expect(try session(alice.layered(Silence())) === first)
+        #expect(try session(alice.intercepted(by: Silence())) === first)
         #expect(try session(ben) !== first)
         #expect(try session(nil) === nobody)
     }
@@ -121,4 +121,4 @@ struct SharedSocketTests {
     }
 }
 
-private struct Silence: ClientLayer {}
+private struct Silence: CallInterceptor {}

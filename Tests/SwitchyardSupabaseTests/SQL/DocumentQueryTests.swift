@@ -86,7 +86,7 @@ struct DocumentQueryTests {
     private static let queriesRun: SideRun<String?, Void> = SideRun(locales) { try await queries(locale: $0) }
 
     @Test(.beside(queriesRun), arguments: locales)
-    func `A thousand random queries find what the evaluator finds, in its order`(locale: String?) async throws {
+    func `Random queries find what the evaluator finds, in its order`(locale: String?) async throws {
         try await Self.queriesRun.value(of: locale)
     }
 
@@ -97,7 +97,7 @@ struct DocumentQueryTests {
         var random = SeededGenerator(seed: 11)
         let documents = try await DocumentQueryTests.fill(server, &random, documents: 300)
         var queries: [Query] = []
-        while queries.count < 1000 {
+        while queries.count < RunSize.full(1000, part: 200) {
             let query = random.query()
             if !DocumentQueryTests.hasNull(query.postgres) { queries.append(query) }
         }
@@ -114,7 +114,7 @@ struct DocumentQueryTests {
             #expect(paths == expected, "\(query.postgres.text())")
             found += paths.count
         }
-        #expect(found > 1000)
+        #expect(found > queries.count)
     }
 
     @Test func `Values sort as everywhere`() async throws {

@@ -176,7 +176,7 @@ struct SchemaRemovalTests {
         create function switchyard.document_json(d switchyard.documents, fields jsonb) returns jsonb language sql as 'select fields';
         """
 
-    @Test(arguments: [9, 10, 11])
+    @Test(arguments: RunSize.full([9, 10, 11], part: [10]))
     func `An earlier version is removed, or brought up to date with all that it had`(version: Int) async throws {
         try await withPlace { server in
             let before = try await server.query(Self.catalog)

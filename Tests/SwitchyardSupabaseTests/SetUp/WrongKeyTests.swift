@@ -11,7 +11,7 @@ struct WrongKeyTests {
     @Test func `Every file call names the key, at once`() async throws {
         var options = LocalSupabaseOptions()
         options.buckets = ["files"]
-        let server = try await LocalSupabase(options)
+        let server = try await LocalSupabase.onSharedPostgres(options)
         for key in ["sb_publishable_nonsense", "nonsense"] as [Secret] {
             let backend = try await Infrastructure(
                 .supabase(SupabaseConfiguration(url: server.url.absoluteString, key: key, bucket: "files")))

@@ -32,7 +32,7 @@ struct DirectConformanceTests {
     }
 
     private static let run = ConformanceRun(
-        "supabase documents without a cache", StorageConformance.all, for: Harness.features
+        "supabase documents without a cache", StorageConformance.all, for: Harness.features, part: 4
     ) {
         Harness(site: try await SupabaseSite.shared.value)
     }

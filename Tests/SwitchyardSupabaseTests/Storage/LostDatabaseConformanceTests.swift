@@ -54,7 +54,7 @@ struct LostDatabaseConformanceTests {
     private static let turns = AsyncSerialQueue()
 
     private static let run = ConformanceRun(
-        "supabase documents without their database", StorageConformance.all, for: SupabaseHarness.features
+        "supabase documents without their database", StorageConformance.all, for: SupabaseHarness.features, part: 6
     ) { check in
         let harness = Harness(site: try await bed.value.site)
         try await turns.take { () async throws(any Error) in try await check(harness) }

@@ -3,6 +3,7 @@ import Switchyard
 import SwitchyardConformance
 import SwitchyardLocalSupabase
 import SwitchyardServerKit
+import SwitchyardTestRuns
 import SwitchyardTestSupport
 import SwitchyardWire
 import Synchronization
@@ -12,7 +13,7 @@ import Testing
 
 /// The whole suite while the database behind the data service comes and goes, as real ones were seen to.
 ///
-/// All outages are run with `SWITCHYARD_OUTAGES=all`, otherwise one of each kind.
+/// All outages are run with `SWITCHYARD_OUTAGES=all`, one of each kind in a full run, otherwise the first.
 @Suite(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"), .serialized)
 struct OutageConformanceTests {
     struct Outage: Sendable, CustomTestStringConvertible {
@@ -92,7 +93,8 @@ struct OutageConformanceTests {
     ]
 
     private static let chosen =
-        ProcessInfo.processInfo.environment["SWITCHYARD_OUTAGES"] == "all" ? whole : Array(whole.prefix(2))
+        ProcessInfo.processInfo.environment["SWITCHYARD_OUTAGES"] == "all"
+        ? whole : Array(whole.prefix(RunSize.full(2, part: 1)))
 
     private struct Harness: StorageHarness {
         let site: SupabaseSite
@@ -101,8 +103,16 @@ struct OutageConformanceTests {
         func makeStorageClient() async throws -> any StorageClient { try site.client() }
     }
 
-    @Test(.timeLimit(.minutes(10)), arguments: chosen)
+    private static let run: SideRun<String, Void> = SideRun(chosen.map(\.testDescription), width: 1) { name in
+        for outage in chosen where outage.testDescription == name { try await check(outage) }
+    }
+
+    @Test(.beside(run), .timeLimit(.minutes(10)), arguments: chosen)
     func `Everything that can be repeated is repeated while`(_ outage: Outage) async throws {
+        try await Self.run.value(of: outage.testDescription)
+    }
+
+    private static func check(_ outage: Outage) async throws {
         let site = try await SupabaseSite()
         let rules = outage.add(site.supabase.faults)
         let report = await runConformance([.storage(Harness(site: site))], width: 8)

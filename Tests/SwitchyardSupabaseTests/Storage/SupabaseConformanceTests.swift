@@ -70,7 +70,9 @@ struct SupabaseHarness: StorageHarness {
 
 @Suite(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
 struct SupabaseConformanceTests {
-    static let run = ConformanceRun("supabase documents", StorageConformance.all, for: SupabaseHarness.features) {
+    static let run = ConformanceRun(
+        "supabase documents", StorageConformance.all, for: SupabaseHarness.features, part: 2
+    ) {
         SupabaseHarness(site: try await SupabaseSite.shared.value)
     }
 

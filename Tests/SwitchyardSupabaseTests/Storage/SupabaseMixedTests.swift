@@ -104,7 +104,7 @@ private struct SupabaseDomainHarness: DomainHarness {
 @Suite(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
 struct SupabaseMixedTests {
     private static let switching = SupabaseSwitchingHarness(isFirst: true)
-    static let away = ConformanceRun("supabase switching", SwitchingConformance.all, for: switching.features) {
+    static let away = ConformanceRun("supabase switching", SwitchingConformance.all, for: switching.features, part: 2) {
         switching
     }
 
@@ -114,7 +114,7 @@ struct SupabaseMixedTests {
     }
 
     static let there = ConformanceRun(
-        "supabase switching from the mock", SwitchingConformance.all, for: switching.features
+        "supabase switching from the mock", SwitchingConformance.all, for: switching.features, part: 3
     ) {
         SupabaseSwitchingHarness(isFirst: false)
     }
@@ -124,7 +124,9 @@ struct SupabaseMixedTests {
         try await Self.there.outcome(of: check)
     }
 
-    static let domain = ConformanceRun("supabase domain", DomainConformance.all, for: SupabaseDomainHarness.features) {
+    static let domain = ConformanceRun(
+        "supabase domain", DomainConformance.all, for: SupabaseDomainHarness.features, part: 2
+    ) {
         SupabaseDomainHarness(isMixed: true)
     }
 
@@ -134,7 +136,7 @@ struct SupabaseMixedTests {
     }
 
     static let own = ConformanceRun(
-        "supabase domain and auth", DomainConformance.all, for: SupabaseDomainHarness.features
+        "supabase domain and auth", DomainConformance.all, for: SupabaseDomainHarness.features, part: 3
     ) {
         SupabaseDomainHarness(isMixed: false)
     }

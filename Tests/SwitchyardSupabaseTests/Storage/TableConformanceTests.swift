@@ -60,7 +60,7 @@ struct TableHarness: StorageHarness {
 
 @Suite(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
 struct TableConformanceTests {
-    static let run = ConformanceRun("supabase tables", StorageConformance.all, for: TableHarness.features) {
+    static let run = ConformanceRun("supabase tables", StorageConformance.all, for: TableHarness.features, part: 2) {
         TableHarness(site: try await TableHarness.site.value)
     }
 

@@ -11,7 +11,8 @@ import Testing
 @Suite struct ChaosTests {
     private static let environment = ProcessInfo.processInfo.environment
     private static let only = environment["SWITCHYARD_CHAOS_SEED"].flatMap { UInt64($0) }
-    private static let count = environment["SWITCHYARD_CHAOS_SEEDS"].flatMap { Int($0) } ?? 2000
+    private static let count =
+        environment["SWITCHYARD_CHAOS_SEEDS"].flatMap { Int($0) } ?? RunSize.full(2000, part: 200)
 
     @Test(.beside(inMemory)) func `Thousands of random schedules all end in the server's truth`() async throws {
         if let only = Self.only, Self.environment["SWITCHYARD_CHAOS_STORE"] != "sqlite" {

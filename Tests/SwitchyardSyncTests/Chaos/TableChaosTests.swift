@@ -1,5 +1,5 @@
 import Foundation
-import SwitchyardSyncReference
+import SwitchyardConformance
 import SwitchyardTestSupport
 import Testing
 
@@ -9,7 +9,8 @@ import Testing
 /// way; see `ShellChaosTests`.
 @Suite(.timeLimit(.minutes(60))) struct TableChaosTests {
     private static let environment = ProcessInfo.processInfo.environment
-    private static let seeds = environment["SWITCHYARD_TABLE_SEEDS"].flatMap { UInt64($0) } ?? 40
+    private static let seeds =
+        environment["SWITCHYARD_TABLE_SEEDS"].flatMap { UInt64($0) } ?? RunSize.full(40, part: 8)
     private static let first = environment["SWITCHYARD_TABLE_SEED"].flatMap { UInt64($0) }
 
     @Test(arguments: first.map { $0...$0 } ?? 1...seeds)

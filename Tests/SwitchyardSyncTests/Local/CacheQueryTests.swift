@@ -1,5 +1,6 @@
 import Foundation
 import Switchyard
+import SwitchyardTestSupport
 import Testing
 
 @testable import SwitchyardSync
@@ -7,7 +8,8 @@ import Testing
 /// Queries over the cache look at few fields of most documents, and keep no more than a limit allows; what comes out must be
 /// what a query over whole documents gives.
 @Suite struct CacheQueryTests {
-    @Test(arguments: 0..<8) func `A query over the cache finds what it finds among whole documents`(seed: Int) throws {
+    @Test(arguments: 0..<RunSize.full(8, part: 2))
+    func `A query over the cache finds what it finds among whole documents`(seed: Int) throws {
         let folder = try TemporaryFolder()
         let stores: [any SyncStore] = [MemoryStore(), try SQLiteStore(folder: folder.url)]
         for store in stores {

@@ -10,7 +10,8 @@ import Testing
 /// death everything that had been reported as durable is there, whole and in order.
 @Suite struct KillTests {
     /// How often: every round starts a process, so not thousands by default.
-    private static let rounds = ProcessInfo.processInfo.environment["SWITCHYARD_KILLS"].flatMap { Int($0) } ?? 200
+    private static let rounds =
+        ProcessInfo.processInfo.environment["SWITCHYARD_KILLS"].flatMap { Int($0) } ?? RunSize.full(200, part: 30)
 
     /// Two series, each over files of its own.
     private static let series = SideRun([1, 1_000_000] as [UInt64]) {

@@ -1,5 +1,6 @@
 import Foundation
 import Switchyard
+import SwitchyardTestSupport
 import Testing
 
 @testable import SwitchyardSync
@@ -31,7 +32,9 @@ import Testing
         }
     }
 
-    @Test(arguments: 0..<40) func `Rows of every shape are read as they were written`(seed: Int) throws {
+    @Test(arguments: 0..<RunSize.full(40, part: 10)) func `Rows of every shape are read as they were written`(seed: Int)
+        throws
+    {
         var random = RandomRows(seed: UInt64(seed))
         let value = random.value()
         try survives(value, { $0.write(value) }, { reader throws(StorageError) in try reader.value() })

@@ -1,5 +1,6 @@
 import Foundation
 import Switchyard
+import SwitchyardTestSupport
 import Testing
 
 @testable import SwitchyardSync
@@ -7,7 +8,7 @@ import Testing
 /// A store in a file and one in memory are asked the same things and must answer alike, also after a change was undone
 /// and after the file was closed and opened again.
 @Suite struct SQLiteStoreEqualityTests {
-    @Test(arguments: 0..<6) func `Both kinds of store behave alike`(seed: Int) throws {
+    @Test(arguments: 0..<RunSize.full(6, part: 2)) func `Both kinds of store behave alike`(seed: Int) throws {
         let folder = try TemporaryFolder()
         let memory = MemoryStore()
         var file: SQLiteStore? = try SQLiteStore(folder: folder.url)

@@ -1,6 +1,6 @@
 import Foundation
 import Switchyard
-import SwitchyardSyncReference
+import SwitchyardConformance
 import SwitchyardTestSupport
 import Synchronization
 import Testing

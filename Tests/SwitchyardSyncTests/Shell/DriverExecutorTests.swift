@@ -1,8 +1,8 @@
 import Dispatch
 import Foundation
 import Switchyard
+import SwitchyardConformance
 import SwitchyardSync
-import SwitchyardSyncReference
 import SwitchyardTestSupport
 import Synchronization
 import Testing

@@ -1,6 +1,6 @@
 import Switchyard
+import SwitchyardConformance
 import SwitchyardSync
-import SwitchyardSyncReference
 import Synchronization
 
 /// A model server behind a driver that says what a test wants it to say.

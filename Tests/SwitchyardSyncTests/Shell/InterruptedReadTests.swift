@@ -1,5 +1,5 @@
 import Switchyard
-import SwitchyardSyncReference
+import SwitchyardConformance
 import SwitchyardTestSupport
 import Synchronization
 import Testing

@@ -1,6 +1,6 @@
 import Switchyard
+import SwitchyardConformance
 import SwitchyardSync
-import SwitchyardSyncReference
 import SwitchyardTestSupport
 import Synchronization
 import Testing

@@ -1,7 +1,7 @@
 import Foundation
 import Switchyard
 import SwitchyardBytes
-import SwitchyardSyncReference
+import SwitchyardConformance
 import SwitchyardTestSupport
 import Synchronization
 import Testing

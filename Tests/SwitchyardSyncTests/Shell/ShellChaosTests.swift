@@ -1,6 +1,6 @@
 import Foundation
 import Switchyard
-import SwitchyardSyncReference
+import SwitchyardConformance
 import SwitchyardTestSupport
 import Synchronization
 import Testing
@@ -13,7 +13,8 @@ import Testing
 /// that replay exactly are those of `ChaosTests`.
 @Suite(.timeLimit(.minutes(2))) struct ShellChaosTests {
     private static let seeds =
-        ProcessInfo.processInfo.environment["SWITCHYARD_SHELL_SEEDS"].flatMap { UInt64($0) } ?? 40
+        ProcessInfo.processInfo.environment["SWITCHYARD_SHELL_SEEDS"].flatMap { UInt64($0) }
+        ?? RunSize.full(40, part: 8)
 
     @Test(arguments: 1...seeds) func `Clients on a bad network end in the server's truth`(_ seed: UInt64) async throws {
         let simulation = try ShellSimulation(seed: seed)

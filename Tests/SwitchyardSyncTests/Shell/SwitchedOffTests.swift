@@ -1,6 +1,6 @@
 import Switchyard
 import SwitchyardBytes
-import SwitchyardSyncReference
+import SwitchyardConformance
 import SwitchyardTestSupport
 import Synchronization
 import Testing

@@ -2,7 +2,6 @@ import Foundation
 import Switchyard
 import SwitchyardConformance
 import SwitchyardSync
-import SwitchyardSyncReference
 import SwitchyardTestRuns
 import SwitchyardTestSupport
 import Testing
@@ -36,7 +35,7 @@ struct ModelHarness: StorageHarness {
     static let files = ModelHarness(
         folder: ScratchSpace.url.appendingPathComponent("synced-\(UUID().uuidString)"))
     static let fileRun = ConformanceRun(
-        "synced storage in files", StorageConformance.all, for: files.features
+        "synced storage in files", StorageConformance.all, for: files.features, part: 4
     ) { files }
 
     @Test(.beside(fileRun), arguments: fileRun.checks)
@@ -45,7 +44,7 @@ struct ModelHarness: StorageHarness {
     }
 
     static let tiny = TinyHarness()
-    static let tinyRun = ConformanceRun("tiny driver", StorageConformance.all, for: tiny.features) { tiny }
+    static let tinyRun = ConformanceRun("tiny driver", StorageConformance.all, for: tiny.features, part: 4) { tiny }
 
     @Test(.beside(tinyRun), arguments: tinyRun.checks)
     func `Storage over a driver that uses nothing but what is public`(_ check: StorageCheck) async throws {

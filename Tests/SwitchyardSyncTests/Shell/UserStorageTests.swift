@@ -1,7 +1,7 @@
 import Foundation
 import Switchyard
 import SwitchyardBytes
-import SwitchyardSyncReference
+import SwitchyardConformance
 import SwitchyardTestSupport
 import Synchronization
 import Testing
@@ -220,13 +220,17 @@ import Testing
         let auth = SilentAuthClient(Self.signedIn("alice"), remembersWipeRequests: true)
         let log = EventLog()
         let client = device(server, .folder(folder.url), user: "alice")
-        let follower = UserFollower(
-            auth, client.engine, ModuleContext(auth: auth, observer: log), known: Self.signedIn("alice"))
+        let session = SessionFeed(auth).subscribe { [engine = client.engine] change in
+            try await engine.follow(change)
+        } failed: {
+            log.observe(InfrastructureEvent(service: .storage, provider: "model", kind: .notice("\($0)")))
+        }
+        await session.catchUp()
         auth.become(Self.signedIn("bob"), after: "alice")
-        for _ in 1...3 { await follower.catchUp() }
+        for _ in 1...3 { await session.catchUp() }
         #expect(log.all.count == 1)
         other.close()
-        await follower.catchUp()
+        await session.catchUp()
         await #expect(throws: StorageError.self) { try await client.document("rooms/a", from: .cache) }
         #expect(log.all.count == 1)
         await client.shutDown()

@@ -7,7 +7,7 @@ import Testing
 @Suite struct SignedInUserTests {
     /// Has signed out, and has not told anybody yet.
     private struct LateAuth: RoutedAuthClient {
-        let route: any Route<any AuthClient>
+        let route: Route<any AuthClient>
         let told: AuthState
         func authStateStream() -> SnapshotStream<AuthState, Never> {
             SnapshotStream { continuation in
@@ -31,11 +31,11 @@ import Testing
         let auth = MockAuthClient()
         let account = try await auth.signUp(email: "alice@example.com", password: "secret").get()
         if hasSignedOut { try await auth.signOut() }
-        let late = LateAuth(route: DirectRoute(auth), told: .signedIn(account))
+        let late = LateAuth(route: Route(to: auth), told: .signedIn(account))
         let core = CoreClients(auth: late, storage: RefusingStorage(base: MockStorageClient()))
         let error = await #expect(throws: UserError.self) {
             for try await _ in DocumentUserClient(on: core).currentUserStream() {}
         }
-        #expect(error?.code == (hasSignedOut ? .notAuthenticated : .notAllowed))
+        #expect(error?.code == (hasSignedOut ? .unauthenticated : .notAllowed))
     }
 }

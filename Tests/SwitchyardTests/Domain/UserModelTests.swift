@@ -53,7 +53,7 @@ import Testing
         let first = await #expect(throws: UserError.self) { try await users.currentUser() }
         let second = await #expect(throws: UserError.self) { try await users.updateFields(["x": 1]) }
         for error in [first, second] {
-            #expect(error?.code != .notAuthenticated)
+            #expect(error?.code != .unauthenticated)
             #expect(error?.isRetryable == true)
         }
         store.isLocked = false

@@ -54,8 +54,8 @@ import Testing
     }
 
     @Test(arguments: [
-        (StorageError(.unauthenticated, "Text.") as any ClientError, ErrorCode.notAuthenticated),
-        (AuthError(.notSignedIn, "Text."), .notAuthenticated), (AuthError(.sessionChanged, "Text."), .notAuthenticated),
+        (StorageError(.unauthenticated, "Text.") as any ClientError, ErrorCode.unauthenticated),
+        (AuthError(.notSignedIn, "Text."), .unauthenticated), (AuthError(.sessionChanged, "Text."), .unauthenticated),
         (StorageError(.sessionChanged, "Text."), .serverError), (StorageError(.unauthorized, "Text."), .notAllowed),
         (FileStorageError(.tooLarge, "Text."), .invalidArgument), (FileStorageError(.notFound, "Text."), .notFound),
         (StorageError(.alreadyExists, "Text."), .alreadyExists), (AuthError(.unavailable, "Text."), .networkError),

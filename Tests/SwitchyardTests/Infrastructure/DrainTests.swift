@@ -13,10 +13,10 @@ import Testing
         func sleep(until deadline: Instant, tolerance: Duration?) async throws {}
     }
 
-    @Test func `A deadline that passes at once ends the waiting, however the threads take turns`() async {
+    @Test func `A deadline that passes at once ends the waiting, however the threads take turns`() async throws {
         let board = Switchboard(1)
-        let (_, lease) = board.lease()
-        let generation = board.replace(with: 2)
+        let (_, lease) = try board.lease("test", StorageError.self)
+        let generation = board.connect(2)
         for _ in 0..<10_000 {
             #expect(await board.drain(generation, within: .zero, clock: HurriedClock()) == 1)
         }
@@ -27,8 +27,8 @@ import Testing
     @Test func `The last call to end ends the waiting, and nobody sleeps any more`() async throws {
         let clock = ManualClock()
         let board = Switchboard(1)
-        let leases = (0..<3).map { _ in board.lease().lease }
-        let generation = board.replace(with: 2)
+        let leases = try (0..<3).map { _ in try board.lease("test", StorageError.self).lease }
+        let generation = board.connect(2)
         let waiting = Task { await board.drain(generation, within: .seconds(30), clock: clock) }
         try await eventually("it waits") { clock.sleeperCount == 1 }
         for lease in leases { board.release(lease) }
@@ -39,8 +39,8 @@ import Testing
     @Test func `Who is cancelled stops waiting and hears what is still under way`() async throws {
         let clock = ManualClock()
         let board = Switchboard(1)
-        let (_, lease) = board.lease()
-        let generation = board.replace(with: 2)
+        let (_, lease) = try board.lease("test", StorageError.self)
+        let generation = board.connect(2)
         let waiting = Task { await board.drain(generation, within: .seconds(30), clock: clock) }
         try await eventually("it waits") { clock.sleeperCount == 1 }
         waiting.cancel()

@@ -28,7 +28,7 @@ private final class Following: Sendable {
 
     func iterator() -> Iterator {
         let probe = Probe(self)
-        return board.snapshots { client in
+        return board.states("numbers", absent: -1) { client in
             SnapshotStream { continuation in
                 probe.following.streams.withLock { $0[client, default: 0] += 1 }
                 continuation.yield(client)
@@ -57,10 +57,10 @@ private final class Following: Sendable {
         for _ in 0..<8 {
             let following = Following()
             let iterators = await following.begin(16)
-            let unfollow = following.board.follow { client, _ in
-                if client == 1 { following.board.replace(with: 2) }
+            let unfollow = following.board.follow { target, _ in
+                if target.client == 1 { following.board.connect(2) }
             }
-            following.board.replace(with: 1)
+            following.board.connect(1)
             try await eventually("all are on the last client", within: .seconds(20)) { following.open == [2: 16] }
             unfollow()
             withExtendedLifetime(iterators) {}
@@ -71,10 +71,10 @@ private final class Following: Sendable {
         for _ in 0..<8 {
             let following = Following()
             let iterators = Mutex(await following.begin(16))
-            let unfollow = following.board.follow { client, _ in
-                if client == 1 { iterators.withLock { $0 = [] } }
+            let unfollow = following.board.follow { target, _ in
+                if target.client == 1 { iterators.withLock { $0 = [] } }
             }
-            following.board.replace(with: 1)
+            following.board.connect(1)
             try await eventually("nothing holds a stream", within: .seconds(20)) { following.held == 0 }
             #expect(following.open == [:])
             unfollow()
@@ -85,7 +85,7 @@ private final class Following: Sendable {
         for _ in 0..<500 {
             let following = Following()
             async let exchange: Void = {
-                for client in 1...3 { following.board.replace(with: client) }
+                for client in 1...3 { following.board.connect(client) }
             }()
             let iterators = await following.begin(2)
             await exchange
@@ -96,10 +96,10 @@ private final class Following: Sendable {
 
     @Test func `Events have begun with the client that stays, not with the one that an exchange ended`() async throws {
         let board = Switchboard(0)
-        let opened = Mutex<[Int: EventStream<Int, Never>.Continuation]>([:])
+        let opened = Mutex<[Int: EventStream<Int, StorageError>.Continuation]>([:])
         let hasTakenHold = Mutex(false)
-        let stream = board.events { client in
-            EventStream<Int, Never>.announced { continuation in
+        let stream = board.events("numbers") { client in
+            EventStream<Int, StorageError>.announced { continuation in
                 opened.withLock { $0[client] = continuation }
                 return {}
             }
@@ -109,7 +109,7 @@ private final class Following: Sendable {
             return (begun, hasTakenHold.withLock { $0 })
         }
         try await eventually("the first client is asked") { opened.withLock { $0[0] != nil } }
-        board.replace(with: 1)
+        board.connect(1)
         try await eventually("the next one is asked") { opened.withLock { $0[1] != nil } }
         for _ in 0..<1000 { await Task.yield() }
         let second = try #require(opened.withLock { $0[1] })
@@ -118,9 +118,13 @@ private final class Following: Sendable {
         let (begun, inTime) = await beginning.value
         #expect(inTime)
         second.yield(7)
-        for await event in begun {
+        for try await event in begun {
             #expect(event == 7)
             break
         }
     }
+}
+
+extension Switchboard.Target {
+    fileprivate var client: Client? { if case .connection(let connection) = self { connection.client } else { nil } }
 }

@@ -14,7 +14,7 @@ import Testing
     ]
 
     /// What an infrastructure makes and no service chooses.
-    static let others = ["AdminClient": "Administration", "MessageSender": "Messaging", "TokenVerifier": "Acting"]
+    static let others = ["AdminClient": "Administration", "MessageSender": "Messaging", "TokenVerifier": "Servers"]
 
     private static let sources = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -29,7 +29,11 @@ import Testing
         let folder = try #require(Self.protocols[name] ?? Self.others[name])
         let requirements = try Members(body(of: "protocol \(name)", in: Self.text("\(folder)/\(name)")))
         #expect(requirements.names.count > 1)
-        let routed = try Members(body(of: "extension Routed\(name)", in: Self.text("Routes/Routed\(name)")))
+        let forwarder = try Self.text("Forwarding/Routed\(name)")
+        // Clients that only `Routed` forwards to need no protocol of their own.
+        let isOwn = forwarder.contains("protocol Routed\(name)")
+        let declaration = isOwn ? "extension Routed\(name)" : "extension Routed: \(name) where"
+        let routed = try Members(body(of: declaration, in: forwarder))
         #expect(routed.names == requirements.names)
     }
 

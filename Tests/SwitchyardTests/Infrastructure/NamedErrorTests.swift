@@ -48,12 +48,12 @@ import Testing
     }
 
     @Test func `What names its target already, and what is about the client, stays as it is`() async throws {
-        let operation = ClientOperation("document", .init("Reading", "users/alice", others: 2))
-        #expect(StorageError(.unauthorized, "No “users/alice”.").naming(operation).message == "No “users/alice”.")
-        #expect(StorageError(.shutDown, "Shut down.").naming(operation).message == "Shut down.")
-        #expect(StorageError(.unauthorized, "No.").naming("document").message == "No.")
+        let operation = ClientOperation("document", "Reading", "users/alice", others: 2)
+        #expect(StorageError(.unauthorized, "No “users/alice”.").named(operation).message == "No “users/alice”.")
+        #expect(StorageError(.shutDown, "Shut down.").named(operation).message == "Shut down.")
+        #expect(StorageError(.unauthorized, "No.").named("document").message == "No.")
         #expect(
-            StorageError(.unauthorized, "No.").naming(operation).message
+            StorageError(.unauthorized, "No.").named(operation).message
                 == "Reading “users/alice” and 2 more failed: No.")
     }
 
@@ -79,9 +79,9 @@ import Testing
     @Test func `An error that is named keeps the challenge of a second factor, and is named once`() {
         let challenge = SecondFactorChallenge(factors: [], session: "half-way")
         let operation = ClientOperation.personal("sign in", "Signing in")
-        let error = AuthError(.secondFactorRequired, "A code is needed.", challenge: challenge).naming(operation)
+        let error = AuthError(.secondFactorRequired, "A code is needed.", challenge: challenge).named(operation)
         #expect(error.message == "Signing in failed: A code is needed.")
-        #expect(error.naming(operation).message == error.message)
+        #expect(error.named(operation).message == error.message)
         #expect(error.code == .secondFactorRequired && error.challenge == challenge)
     }
 

@@ -83,7 +83,7 @@ import Testing
             let error = await #expect(throws: (any Error).self) {
                 () async throws -> Void in try await Self.use(service, of: .mock, factory, on: nil)
             }
-            #expect((error as? any ClientError)?.code.rawValue == "notAuthenticated")
+            #expect((error as? any ClientError)?.code.rawValue == "unauthenticated")
         }
         for core in [nil, CoreClients(auth: auth, storage: storage)] {
             let error = await #expect(throws: InfrastructureError.self) {

@@ -15,7 +15,7 @@ import Testing
             ) async throws(StorageError) -> Int { 4711 }
         }
         let board = Switchboard<any StorageClient>(Deleting(base: MockStorageClient(MockBackend())))
-        #expect(try await Routed(board).deleteRecursively("a/1") == 4711)
+        #expect(try await Routed(Route(board)).deleteRecursively("a/1") == 4711)
     }
 
     private let east = MockSide<EastSide>()
@@ -65,12 +65,12 @@ import Testing
         let slow = MockStorageClient(east.backend, network: old)
         try await slow.setDocument("notes/a", ["n": 1])
         let board = Switchboard<any StorageClient>(slow)
-        let switchable = Routed(board)
+        let switchable = Routed(Route(board))
 
         old.latency = .seconds(5)
         let reading = Task { try await switchable.document("notes/a") }
         try await eventually("the call is under way") { clock.sleeperCount == 1 }
-        let generation = board.replace(with: MockStorageClient(west.backend))
+        let generation = board.connect(MockStorageClient(west.backend))
         let draining = Task { await board.drain(generation, within: .seconds(600), clock: ContinuousClock()) }
         #expect(try await switchable.document("notes/a").exists == false)
         clock.advance(by: .seconds(5))
@@ -80,16 +80,16 @@ import Testing
 
     @Test func `A transaction without reads and writes leaves nothing to wait for`() async throws {
         let board = Switchboard<any StorageClient>(MockStorageClient(east.backend))
-        try await Routed(board).transaction { _ in }
-        let generation = board.replace(with: MockStorageClient(west.backend))
+        try await Routed(Route(board)).transaction { _ in }
+        let generation = board.connect(MockStorageClient(west.backend))
         #expect(await board.drain(generation, within: .zero, clock: ContinuousClock()) == 0)
     }
 
     @Test func `A call that does not end is given up at the deadline, and counted`() async throws {
         let clock = ManualClock()
         let board = Switchboard<any StorageClient>(MockStorageClient(east.backend))
-        let (_, lease) = board.lease()
-        let generation = board.replace(with: MockStorageClient(west.backend))
+        let (_, lease) = try board.lease("test", StorageError.self)
+        let generation = board.connect(MockStorageClient(west.backend))
         let draining = Task { await board.drain(generation, within: .seconds(30), clock: clock) }
         try await eventually("the deadline runs") { clock.sleeperCount == 1 }
         clock.advance(by: .seconds(30))
@@ -104,12 +104,12 @@ import Testing
             _ = try await client.put(Data(text.utf8), at: "a.txt")
         }
         let board = Switchboard<any FileStorageClient>(old)
-        let switchable = Routed(board)
+        let switchable = Routed(Route(board))
         let bytes = switchable.bytes(of: "a.txt", range: nil)
 
         var reading = bytes.makeAsyncIterator()
         var contents = try #require(try await reading.next())
-        let generation = board.replace(with: new)
+        let generation = board.connect(new)
         let clock = ManualClock()
         let draining = Task { await board.drain(generation, within: .seconds(30), clock: clock) }
         try await eventually("the old client is waited for", within: .seconds(20)) { clock.sleeperCount == 1 }
@@ -122,14 +122,14 @@ import Testing
         for try await part in bytes {
             #expect(part == Data("from".utf8))
             let clock = ManualClock()
-            let generation = board.replace(with: old)
+            let generation = board.connect(old)
             let draining = Task { await board.drain(generation, within: .seconds(30), clock: clock) }
             try await eventually("so is the new one", within: .seconds(20)) { clock.sleeperCount == 1 }
             clock.advance(by: .seconds(30))
             #expect(await draining.value == 1)
             break
         }
-        let left = board.replace(with: new)
+        let left = board.connect(new)
         #expect(await board.drain(left, within: .seconds(30), clock: clock) == 0)
     }
 

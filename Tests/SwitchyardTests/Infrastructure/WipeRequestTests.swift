@@ -27,11 +27,11 @@ private struct SideModule<Name: Side>: InfrastructureModule {
     init(_ configuration: MockConfiguration) {}
 
     func makeAuthClient(_ context: ModuleContext) async throws(InfrastructureError) -> any AuthClient {
-        NamedAuth(route: DirectRoute<any AuthClient>(MockAuthClient(backend)), provider: Name.name)
+        NamedAuth(route: Route<any AuthClient>(to: MockAuthClient(backend)), provider: Name.name)
     }
     func makeStorageClient(_ context: ModuleContext) async throws(InfrastructureError) -> any StorageClient {
-        guard let auth = context.auth else { return MockStorageClient(backend) }
-        return LateStorage(MockStorageClient(backend), auth, await auth.state, forgotten)
+        guard let session = context.session else { return MockStorageClient(backend) }
+        return NotingStorage(MockStorageClient(backend), session, forgotten)
     }
     func wipeLocalData(of userID: AuthUser.ID?, _ context: ModuleContext) async throws(InfrastructureError) {
         elsewhere.add([userID])
@@ -39,27 +39,26 @@ private struct SideModule<Name: Side>: InfrastructureModule {
 }
 
 private struct NamedAuth: RoutedAuthClient {
-    let route: any Route<any AuthClient>
+    let route: Route<any AuthClient>
     let provider: InfrastructureProvider
+    var session: SessionSnapshot {
+        get async {
+            let session = await Routed(route).session
+            return SessionSnapshot(issuer: provider, state: session.state, wipeRequests: session.wipeRequests)
+        }
+    }
 }
 
-/// Looks at the session with its calls only, never between them.
-private final class LateStorage: StorageClientWrapper, SignInFollowing {
+/// Notes whose data it was to delete.
+private final class NotingStorage: StorageClientWrapper {
     let base: any StorageClient
-    private let auth: any AuthClient
-    private let wipeRequests: Mutex<WipeRequestCursor>
-    private let forgotten: Forgotten
+    private let subscription: SessionSubscription
 
-    init(_ base: any StorageClient, _ auth: any AuthClient, _ state: AuthState, _ forgotten: Forgotten) {
+    init(_ base: any StorageClient, _ session: SessionFeed, _ forgotten: Forgotten) {
         self.base = base
-        self.auth = auth
-        self.forgotten = forgotten
-        wipeRequests = Mutex(WipeRequestCursor(auth, state: state))
-    }
-
-    func catchUp() async {
-        let state = await auth.state
-        forgotten.add(wipeRequests.withLock { $0.take(state) })
+        subscription = session.subscribe { change in
+            if case .wipe(let userID) = change { forgotten.add([userID]) }
+        }
     }
 }
 
@@ -96,7 +95,7 @@ private final class LateStorage: StorageClientWrapper, SignInFollowing {
 
     @Test func `A storage that has left and is still at work forgets the user too`() async throws {
         let (backend, user) = try await make()
-        let mock = try #require(backend.storage.unwrapped(as: LateStorage.self)?.base as? MockStorageClient)
+        let mock = try #require(backend.storage.unwrapped(as: NotingStorage.self)?.base as? MockStorageClient)
         try await mock.disableNetwork()
         try await backend.storage.setDocument("notes/a", ["n": 1])
         // It waits for its queue, in memory, for as long as the infrastructure lives.

@@ -68,7 +68,7 @@ import Testing
     }
 
     /// Every commit takes effect, but the first answers cannot be read.
-    private struct UnreadableAnswers: ClientLayer {
+    private struct UnreadableAnswers: CallInterceptor {
         final class Count: Sendable {
             let left: Mutex<Int>
             init(_ count: Int) { left = Mutex(count) }
@@ -92,7 +92,7 @@ import Testing
     @Test func `Writes that count are sent once, whatever becomes of the answer`() async throws {
         let client = client()
         let increments = try (0..<16).map { try DocumentWrite.merge("sums/\($0)", ["n": .increment(1)]) }
-        let report = try await client.layered(UnreadableAnswers(100)).writeInBulk(increments)
+        let report = try await client.intercepted(by: UnreadableAnswers(100)).writeInBulk(increments)
         #expect(report.written == 0 && report.failed == 16)
         for failure in report.failures {
             guard case .failure(let error) = failure.outcome else { continue }
@@ -106,7 +106,7 @@ import Testing
         var writes = try Self.writes(8)
         writes += try (0..<8).map { try DocumentWrite.merge("sums/\($0)", ["n": .increment(1)]) }
         writes.append(try .create("items/new", ["n": 1]))
-        let report = try await client.layered(UnreadableAnswers(1)).writeInBulk(writes.shuffled())
+        let report = try await client.intercepted(by: UnreadableAnswers(1)).writeInBulk(writes.shuffled())
         #expect(report.written == 8 && report.failed == 9)
         #expect(Set(report.failures.map(\.write.path.collection.rawValue)) == ["sums", "items"])
         for number in 0..<8 { #expect(try await client.document("sums/\(number)")["n"] == 1) }

@@ -246,7 +246,7 @@ import Testing
             var count = 0
             // The mock keeps something of each document's name, and of some thousand commits.
             for _ in 1...3 {
-                for _ in 0..<50 {
+                for _ in 0..<RunSize.full(50, part: 15) {
                     for number in 0..<80 { try await queue.add(Mail(to: "x"), id: "job-\(number)") }
                     count += 80
                     try await eventually("all are done") {

@@ -145,7 +145,7 @@ import Testing
 
     @Test func `No operation takes an invalid path to a client`() async throws {
         let toy = ToyStorage(["users/victim": ["a": 1]])
-        let client: any StorageClient = Routed(DirectRoute(toy as any StorageClient))
+        let client: any StorageClient = Routed(Route(to: toy as any StorageClient))
         let path = CollectionPath("users").document("x/../victim")
         let attempts: [@Sendable () async throws -> Void] = [
             { _ = try await client.document(path) }, { _ = try await client.documents([path]) },

@@ -93,7 +93,7 @@ import Testing
 
     @Test func `A query with a mistake is refused by every operation and runs nowhere`() async throws {
         let toy = ToyStorage(["things/1": ["a": 1]])
-        let client: any StorageClient = Routed(DirectRoute(toy as any StorageClient))
+        let client: any StorageClient = Routed(Route(to: toy as any StorageClient))
         let query = Self.things.where("a", .equal, 1).limited(to: -1)
         let attempts: [@Sendable () async throws -> Void] = [
             { _ = try await client.documents(query) }, { _ = try await client.count(query) },

@@ -70,7 +70,7 @@ import Testing
         let arrived = Counter()
         let server = try server(point, arrived)
         let waitsForServer = ![.beforeStart, .connecting, .resolving].contains(point)
-        for round in 1...100 {
+        for round in 1...RunSize.full(100, part: 20) {
             let task = Task { try await exchange(transport, point, server.url) }
             if waitsForServer { try await eventually("the server is there") { arrived.value == round } }
             if point == .connecting || point == .resolving { await Task.yield() }
@@ -93,7 +93,7 @@ import Testing
             }
         }
         let outcomes = try await withThrowingTaskGroup(of: Bool.self) { group in
-            for index in 0..<6000 {
+            for index in 0..<RunSize.full(6000, part: 1500) {
                 if index >= 48 { _ = try await group.next() }
                 group.addTask {
                     var random = SplitMix(seed: UInt64(index))

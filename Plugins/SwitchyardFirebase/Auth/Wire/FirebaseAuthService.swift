@@ -103,3 +103,85 @@ struct FirebaseAuthService: Sendable {
         return answer
     }
 }
+
+/// The calls about accounts that are made in the project's name, each with its token.
+struct FirebaseAdminService: Sendable {
+    /// A page has up to 1000 accounts, each of which may well be larger than a kilobyte.
+    static let maximumAnswer = 64 << 20
+
+    private let service: FirebaseAuthService
+    private let tokens: ProjectTokens
+    private let endpoint: FirebaseEndpoint
+    private let project: String
+
+    var isEmulator: Bool { endpoint.isEmulator }
+
+    init(_ surroundings: FirebaseContext, _ tokens: ProjectTokens) {
+        var service = FirebaseAuthService(surroundings)
+        service.maximumAnswer = Self.maximumAnswer
+        self.service = service
+        endpoint = surroundings.endpoints.identityToolkit
+        project = surroundings.configuration.project
+        self.tokens = tokens
+    }
+
+    /// - Parameter call: Such as `accounts:lookup`.
+    func post(_ call: String, _ body: JSONObject) async throws(AuthError) -> JSON {
+        var request = HTTPRequest(.post, address(call), body: JSON.object(body).bytes())
+        request.headers["Content-Type"] = "application/json"
+        return try await send(request)
+    }
+
+    func get(_ call: String, _ query: [(name: String, value: String)]) async throws(AuthError) -> JSON {
+        try await send(HTTPRequest(.get, "\(address(call))?\(FormCoding.encode(query, space: .percent))"))
+    }
+
+    private func address(_ call: String) -> String {
+        "\(endpoint.address)/v1/projects/\(PercentCoding.encode(project))/\(call)"
+    }
+
+    /// Sends the request, and repeats it once with a new token if the first one is refused.
+    private func send(_ request: HTTPRequest) async throws(AuthError) -> JSON {
+        var refused: Secret?
+        while true {
+            let token = try await tokens.token(for: endpoint, replacing: refused)
+            var request = request
+            for (name, value) in tokens.headers(with: token, for: project) { request.headers[name] = value }
+            do throws(FirebaseAuthFailure) {
+                return try await service.send(request, to: endpoint)
+            } catch {
+                guard refused == nil, case .refused(_, 401) = error.kind else { throw AuthError(error, in: .project) }
+            }
+            refused = token
+        }
+    }
+}
+
+/// A link in one of Firebase's emails.
+struct FirebaseActionLink: Sendable {
+    let mode: String
+    let code: String
+
+    /// `nil` for any other link. Links that open apps may wrap another link.
+    init?(_ url: URL) {
+        var text = url.absoluteString
+        for _ in 0..<3 {
+            let query = text.prefix { $0 != "#" }.split(separator: "?", maxSplits: 1).dropFirst().first ?? ""
+            guard let items = FormCoding.decode(query) else { return nil }
+            func item(_ name: String) -> String? { items.first { $0.name == name && !$0.value.isEmpty }?.value }
+            if let mode = item("mode"), let code = item("oobCode"), item("apiKey") != nil {
+                guard Self.modes.contains(mode) else { return nil }
+                self.mode = mode
+                self.code = code
+                return
+            }
+            guard let inner = item("link") ?? item("deep_link_id") else { return nil }
+            text = inner
+        }
+        return nil
+    }
+
+    private static let modes: Set = [
+        "signIn", "resetPassword", "verifyEmail", "recoverEmail", "verifyAndChangeEmail", "revertSecondFactorAddition",
+    ]
+}

@@ -1,3 +1,6 @@
+import SwitchyardBytes
+import SwitchyardFirestoreFormat
+
 /// Splits the body of a back channel into frames: a decimal length, a line feed, and that many UTF-16 units of JSON.
 ///
 /// Lengths count UTF-16 units while the network splits bytes anywhere, so bytes are decoded only when a frame is complete.
@@ -65,5 +68,81 @@ struct WebChannelFrameDecoder {
         case 0xF0..<0xF5: (4, 2)
         default: (0, 0)
         }
+    }
+}
+
+/// Why a channel has ended.
+enum WebChannelClose: Error, Equatable {
+    /// The server ended the stream regularly.
+    case byServer
+    /// This client ended it.
+    case byClient
+    /// The server answered with an error of the service.
+    case failure(FirestoreFailure)
+    /// The server no longer knows the session: open a new one.
+    case sessionGone
+    /// The channel itself failed, and quick retries did not help.
+    case broken(String)
+
+    /// The failure for the streams above, in the service's terms.
+    var asFailure: FirestoreFailure {
+        switch self {
+        case .failure(let failure): failure
+        case .byServer, .byClient: FirestoreFailure(.unavailable, "The server closed the stream.")
+        case .sessionGone: FirestoreFailure(.unavailable, "The server no longer knows the stream.")
+        case .broken(let reason): FirestoreFailure(.unavailable, "The stream broke down: \(reason).")
+        }
+    }
+}
+
+/// The input and output of a channel's machine.
+extension WebChannelMachine {
+    enum Event {
+        /// A message for the server, as JSON text.
+        case send([UInt8])
+        case handshakeAnswered(status: Int, stickySession: String?, body: [UInt8])
+        case handshakeFailed(String)
+        case forwardAnswered(status: Int, body: [UInt8])
+        case forwardFailed(String)
+        /// A POST was not answered within the deadline.
+        case forwardUnanswered
+        case backChannelOpened(status: Int)
+        case backChannelBytes([UInt8])
+        /// The GET ended regularly.
+        case backChannelEnded
+        case backChannelFailed(String)
+        case timer(Timer)
+        case terminate
+    }
+
+    enum Action: Equatable {
+        case handshake(query: [Parameter], body: [UInt8])
+        case forward(query: [Parameter], body: [UInt8])
+        case openBackChannel(query: [Parameter])
+        case cancelBackChannel
+        /// Best effort; nothing waits for it.
+        case terminate(query: [Parameter])
+        case deliver(JSON)
+        case schedule(Timer, after: Duration)
+        case cancel(Timer)
+        /// The last action of a session.
+        case close(WebChannelClose)
+    }
+
+    struct Parameter: Equatable {
+        let name: String
+        let value: String
+        init(_ name: String, _ value: String) { (self.name, self.value) = (name, value) }
+    }
+
+    enum Timer: Hashable {
+        /// Nothing has arrived on the back channel for too long: it may have died silently.
+        case silence
+        /// The back channel is old enough that the server must know it.
+        case settling
+        /// The server has sent more than has arrived.
+        case overdue
+        case retryForward
+        case retryBackChannel
     }
 }

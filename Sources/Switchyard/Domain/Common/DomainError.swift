@@ -9,14 +9,14 @@ public struct DomainError: ClientError {
     public let details: ErrorDetails
     public init(_ details: ErrorDetails) { self.details = details }
 
-    static let notAuthenticated = DomainError(.notAuthenticated, "No user is signed in. Sign in and try again.")
+    static let unauthenticated = DomainError(.unauthenticated, "No user is signed in. Sign in and try again.")
 
     /// Maps the core clients' codes to domain codes.
     init(_ error: some ClientError) {
         let code: ErrorCode =
             switch error.code {
-            case .unauthenticated, .notSignedIn, .sessionExpired, .userDisabled, .userNotFound: .notAuthenticated
-            case .sessionChanged where error is AuthError: .notAuthenticated
+            case .unauthenticated, .notSignedIn, .sessionExpired, .userDisabled, .userNotFound: .unauthenticated
+            case .sessionChanged where error is AuthError: .unauthenticated
             case .unauthorized: .notAllowed
             case .invalidArgument, .tooLarge: .invalidArgument
             case .unavailable, .deadlineExceeded: .networkError
@@ -43,8 +43,6 @@ public struct DomainError: ClientError {
 }
 
 extension ErrorCode {
-    /// Nobody is signed in, or the session has ended.
-    public static let notAuthenticated = ErrorCode(rawValue: "notAuthenticated")
     /// The user is signed in, but the rules forbid it.
     public static let notAllowed = ErrorCode(rawValue: "notAllowed")
     /// The server could not be reached.

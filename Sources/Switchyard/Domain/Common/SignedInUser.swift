@@ -4,12 +4,12 @@ import SwitchyardBytes
 struct SignedInUser: Sendable {
     let auth: any AuthClient
 
-    /// - Throws: `.notAuthenticated` if nobody is signed in. While the session is unknown, a different, retryable error: an
-    ///   app that gets `.notAuthenticated` asks for a password.
+    /// - Throws: `.unauthenticated` if nobody is signed in. While the session is unknown, a different, retryable error: an
+    ///   app that gets `.unauthenticated` asks for a password.
     func user() async throws(DomainError) -> AuthUser {
         switch await auth.state {
         case .signedIn(let user): return user
-        case .signedOut, .expired: throw .notAuthenticated
+        case .signedOut, .expired: throw .unauthenticated
         case .unknown, .locked: throw DomainError(AuthError.sessionLocked)
         }
     }
@@ -19,7 +19,7 @@ struct SignedInUser: Sendable {
 
     /// A stream for the user who is signed in when it starts.
     ///
-    /// Waits while the session is not known yet; ends with `.notAuthenticated` when that user is no longer signed in.
+    /// Waits while the session is not known yet; ends with `.unauthenticated` when that user is no longer signed in.
     func stream<Element: Sendable>(
         _ make: @escaping @Sendable (AuthUser.ID) throws(StorageError) -> SnapshotStream<Element, StorageError>
     ) -> SnapshotStream<Element, DomainError> {
@@ -31,12 +31,12 @@ struct SignedInUser: Sendable {
                     switch state {
                     case .unknown, .locked: continue
                     case .signedOut, .expired:
-                        continuation.finish(throwing: .notAuthenticated)
+                        continuation.finish(throwing: .unauthenticated)
                         return
                     case .signedIn(let user):
                         if userID == user.id { continue }
                         guard userID == nil else {
-                            continuation.finish(throwing: .notAuthenticated)
+                            continuation.finish(throwing: .unauthenticated)
                             return
                         }
                         userID = user.id
@@ -66,7 +66,7 @@ struct SignedInUser: Sendable {
             if case .signedIn(let user) = await auth.state, user.id == id {
                 continuation.finish(throwing: DomainError(error))
             } else {
-                continuation.finish(throwing: error.code == .unauthorized ? .notAuthenticated : DomainError(error))
+                continuation.finish(throwing: error.code == .unauthorized ? .unauthenticated : DomainError(error))
             }
         }
     }

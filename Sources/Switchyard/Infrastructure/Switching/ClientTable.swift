@@ -4,21 +4,21 @@ import SwitchyardBytes
 /// reaches a new storage with the old session. They are shut down in reverse order: a client may need a token to sign off.
 struct ClientTable: Sendable {
     let auth = ServiceClients<any AuthClient>(
-        .auth, { $0 }, layered: { $0.layered($1) }, end: { await $0.shutDown() }
+        .auth, { $0 }, with: { $0.with($1) }, end: { await $0.shutDown() }
     ) { module, dependencies throws(InfrastructureError) in try await module.makeAuthClient(dependencies.context) }
 
     let storage = ServiceClients<any StorageClient>(
-        .storage, { $0 }, layered: { $0.layered($1) }, end: { await $0.shutDown() },
-        companion: { PendingWriteReporter($0, $1.observer) }
+        .storage, { $0 }, with: { $0.with($1) }, end: { await $0.shutDown() },
+        attach: { PendingWriteReporter($0, $1.observer) }
     ) { module, dependencies throws(InfrastructureError) in try await module.makeStorageClient(dependencies.context) }
 
     let files = ServiceClients<any FileStorageClient>(
-        .files, { $0 }, layered: { $0.layered($1) }, end: { await $0.shutDown() }
+        .files, { $0 }, with: { $0.with($1) }, end: { await $0.shutDown() }
     ) { module, dependencies throws(InfrastructureError) in try await module.makeFileStorageClient(dependencies.context)
     }
 
     let messaging = ServiceClients<any MessagingClient>(
-        .messaging, { $0 }, layered: { $0.layered($1) }, end: { await $0.shutDown() }
+        .messaging, { $0 }, with: { $0.with($1) }, end: { await $0.shutDown() }
     ) { module, dependencies throws(InfrastructureError) in try await module.makeMessagingClient(dependencies.context) }
 
     let users = ServiceClients<any UserClient>(.users, { $0 }) { module, dependencies throws(InfrastructureError) in
@@ -37,10 +37,16 @@ struct ClientTable: Sendable {
         try await module.makeNotificationClient(on: dependencies.core)
     }
 
+    /// The session of the chosen auth client, across every switch.
+    let session: SessionFeed
+
     /// The network switch of the infrastructure's storage.
     let storageNetwork: StorageNetworkState
 
-    init() { storageNetwork = StorageNetworkState { [storage] in storage.leaving.map(\.client) } }
+    init() {
+        session = SessionFeed(auth.client())
+        storageNetwork = StorageNetworkState { [storage] in storage.retiring().map(\.client) }
+    }
 
     var all: [any AnyServiceClients] { [auth, storage, files, messaging, users, contacts, checkIns, notifications] }
 
@@ -52,15 +58,14 @@ struct ClientTable: Sendable {
     /// The writes queued on the storages that `change` replaced.
     func leftWrites(with change: Int, _ options: InfrastructureOptions) async -> [SwitchReport.LeftWrites] {
         var left: [SwitchReport.LeftWrites] = []
-        for (provider, storage) in storage.leaving(with: change) {
-            let keeping = storage.unwrapped(as: (any UnsentWriteStoring).self)
-            let (own, everybodys) = await (Self.pendingWrites(of: storage), keeping?.writeCountInMemory)
-            let count = everybodys ?? own
-            guard count > 0 else { continue }
-            left.append(
-                SwitchReport.LeftWrites(
-                    provider: provider, count: count,
-                    isOnDisk: keeping?.keepsQueueOnDisk ?? (options.stateFolder != nil)))
+        for (provider, storage) in storage.retiring(since: change) {
+            var unsent = await storage.unsentWrites
+            if unsent == nil {
+                unsent = UnsentWrites(
+                    count: await Self.pendingWrites(of: storage), isOnDisk: options.stateFolder != nil)
+            }
+            guard let unsent, unsent.count > 0 else { continue }
+            left.append(SwitchReport.LeftWrites(provider: provider, count: unsent.count, isOnDisk: unsent.isOnDisk))
         }
         return left.sorted { $0.provider.rawValue < $1.provider.rawValue }
     }
@@ -84,17 +89,17 @@ struct ClientTable: Sendable {
         var left = await leftWrites(with: change, options)
         if !left.isEmpty {
             let rest = deadline - watch.elapsed
-            await sent(storage.leaving(with: change).map(\.client), within: rest, options.clock)
+            await sent(storage.retiring(since: change).map(\.client), within: rest, options.clock)
             left = await leftWrites(with: change, options)
         }
-        for slot in all.reversed() where slot.service != .storage { await slot.endLeaving(with: change) }
+        for clients in all.reversed() where clients.service != .storage { await clients.closeRetired(by: change) }
         guard left.contains(where: { !$0.isOnDisk }) else {
-            await storage.endLeaving(with: change)
+            await storage.closeRetired(by: change)
             return SwitchReport.Drained(abandonedCalls: abandoned, leftWrites: left)
         }
         Task { [storage] in
-            for left in storage.leaving(with: change) { await Self.sendAll(of: left.client) }
-            await storage.endLeaving(with: change)
+            for left in storage.retiring(since: change) { await Self.sendAll(of: left.client) }
+            await storage.closeRetired(by: change)
         }
         return SwitchReport.Drained(abandonedCalls: abandoned, leftWrites: left)
     }
@@ -114,10 +119,10 @@ struct ClientTable: Sendable {
     /// Waits for a queue that would be lost with its client, including the writes of all its users. While one user is signed
     /// in, the writes of the others wait until they sign in again.
     private static func sendAll(of storage: any StorageClient) async {
-        let keeping = storage.unwrapped(as: (any UnsentWriteStoring).self)
         do throws(StorageError) {
             // Each time a user's queue has changed.
-            for try await _ in storage.pendingWrites() where await (keeping?.writeCountInMemory ?? 0) == 0 {
+            for try await _ in storage.pendingWrites() {
+                if let unsent = await storage.unsentWrites, !unsent.isOnDisk, unsent.count > 0 { continue }
                 return try await storage.waitForPendingWrites()
             }
         } catch {
@@ -128,7 +133,7 @@ struct ClientTable: Sendable {
     /// - Returns: The number of calls on replaced clients that had not ended by the deadline.
     private func drain(_ change: Int, within deadline: Duration, clock: any Clock<Duration>) async -> Int {
         await withTaskGroup(of: Int.self) { group in
-            for slot in all { group.addTask { await slot.drain(change, within: deadline, clock: clock) } }
+            for clients in all { group.addTask { await clients.drain(change, within: deadline, clock: clock) } }
             return await group.reduce(0, +)
         }
     }
@@ -138,12 +143,12 @@ struct ClientTable: Sendable {
     ) -> ClientDependencies {
         let selection = plan.selection
         return ClientDependencies(
-            context: plan.options.context(for: provider, auth: service == .auth ? nil : auth.client()),
+            context: plan.options.context(for: provider, service == .auth ? nil : session),
             core: CoreClients(
-                auth: auth.next(of: selection.provider(for: .auth), plan) ?? auth.absent,
-                storage: storage.next(of: provider, plan) ?? storage.absent,
-                files: files.next(of: selection.provider(for: .files), plan),
-                messaging: messaging.next(of: selection.provider(for: .messaging), plan),
+                auth: auth.prepared(of: selection.provider(for: .auth), plan) ?? auth.unavailableClient,
+                storage: storage.prepared(of: provider, plan) ?? storage.unavailableClient,
+                files: files.prepared(of: selection.provider(for: .files), plan),
+                messaging: messaging.prepared(of: selection.provider(for: .messaging), plan),
                 now: plan.options.now))
     }
 }

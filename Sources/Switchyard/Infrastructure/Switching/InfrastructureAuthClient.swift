@@ -1,7 +1,7 @@
 /// The auth of an ``Infrastructure``: a call that may have ended a session returns after its wipe request has been carried
 /// out.
 struct InfrastructureAuthClient: RoutedAuthClient {
-    let route: any Route<any AuthClient>
+    let route: Route<any AuthClient>
     let settle: @Sendable () async -> Void
 
     func deleteAccount() async throws(AuthError) {

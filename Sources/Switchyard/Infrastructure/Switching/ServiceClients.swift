@@ -1,102 +1,133 @@
 import Synchronization
 
-/// The state of one service: how its clients are made, the existing clients (one for each provider that is needed), and the
-/// board with the chosen one.
+/// The clients of one service: how they are made, those that exist, and the board with the chosen one.
 final class ServiceClients<Client: Sendable>: AnyServiceClients {
     let service: InfrastructureService
     let board: Switchboard<Client>
-    /// Used if no provider was chosen, and before the first client exists.
-    let absent: Client
+    /// Stands in where a client is required and none was chosen.
+    let unavailableClient: Client
     private let routed: @Sendable (Routed<Client>) -> Client
-    private let layered: @Sendable (Client, any ClientLayer) -> Client
+    /// A client with a policy around its calls; `nil` for domain clients, since the clients below them have policies.
+    private let withPolicy: (@Sendable (Client, CallPolicy) -> Client)?
     private let make: Make
     private let end: @Sendable (Client) async -> Void
-    private let companion: @Sendable (Client, InfrastructureOptions) -> (any Sendable)?
+    private let attach: @Sendable (Client, InfrastructureOptions) -> (any Sendable)?
     private let state = Mutex(State())
 
     typealias Make =
         @Sendable (any InfrastructureModule, ClientDependencies) async throws(InfrastructureError) -> Client
 
+    private enum Phase: Equatable {
+        /// Made for the change in progress, and not visible yet.
+        case prepared
+        case inUse
+        /// Replaced by a change, and still finishing its calls or its queue.
+        case retiring(change: Int)
+        /// Its calls have ended; it exists only because the change in progress may use it again.
+        case idle(change: Int)
+        case closing
+
+        /// The change that replaced it, until it is being closed.
+        var change: Int? {
+            switch self {
+            case .retiring(let change), .idle(let change): change
+            case .prepared, .inUse, .closing: nil
+            }
+        }
+    }
+
+    private struct Entry {
+        let id: Int
+        let provider: InfrastructureProvider
+        let identity: SwitchPlan.Identity
+        let client: Client
+        var phase: Phase
+        /// Whether the latest change, which may be in progress, uses it.
+        var isWanted = false
+        /// Lives as long as the client is in use.
+        var attachment: (any Sendable)?
+    }
+
     private struct State {
-        /// The clients in use.
-        var present: [InfrastructureProvider: Made] = [:]
-        /// The clients of the change in progress.
-        var next: [InfrastructureProvider: Made] = [:]
-        /// Replaced clients that are not finished yet.
-        var leaving: [Leaving] = []
-        /// Why a provider has no client, for services that may be missing.
+        /// At most one of a provider is prepared, and one in use.
+        var entries: [Entry] = []
+        var lastID = 0
+        /// Why a provider has no client, for optional services.
         var missingReasons: [InfrastructureProvider: String] = [:]
-        /// For each change, the last generation whose calls may still run on the replaced client.
+        /// For each change, the last generation of the board whose calls may still run on the replaced client.
         var generations: [Int: Int] = [:]
         /// The identity of the client on the board.
         var installedIdentity: SwitchPlan.Identity?
-    }
 
-    private struct Made {
-        let client: Client
-        let identity: SwitchPlan.Identity
-        var companion: (any Sendable)?
-    }
+        mutating func add(
+            _ client: Client, of provider: InfrastructureProvider, _ identity: SwitchPlan.Identity
+        ) {
+            lastID += 1
+            entries.append(
+                Entry(
+                    id: lastID, provider: provider, identity: identity, client: client, phase: .prepared,
+                    isWanted: true))
+        }
 
-    private struct Leaving {
-        let provider: InfrastructureProvider
-        let made: Made
-        /// The change that replaced it.
-        let change: Int
-        /// It has no more calls in progress; it is kept only because a change may need it again.
-        var isDone = false
-        /// It is being shut down.
-        var isEnding = false
+        mutating func edit(_ body: (inout Entry) -> Void) {
+            for index in entries.indices { body(&entries[index]) }
+        }
+
+        func wanted(_ provider: InfrastructureProvider) -> Client? {
+            entries.first { $0.isWanted && $0.provider == provider }?.client
+        }
     }
 
     /// - Parameters:
     ///   - routed: Makes a client for a route.
-    ///   - layered: Wraps a client in a layer; domain clients have none, since the clients below them do.
-    ///   - companion: An object that lives as long as a client is in use.
+    ///   - withPolicy: Puts a policy around a client's calls; domain clients have none, since the clients below them do.
+    ///   - attach: Makes an object that lives as long as a client is in use.
     init(
         _ service: InfrastructureService, _ routed: @escaping @Sendable (Routed<Client>) -> Client,
-        layered: @escaping @Sendable (Client, any ClientLayer) -> Client = { client, _ in client },
+        with withPolicy: (@Sendable (Client, CallPolicy) -> Client)? = nil,
         end: @escaping @Sendable (Client) async -> Void = { _ in },
-        companion: @escaping @Sendable (Client, InfrastructureOptions) -> (any Sendable)? = { _, _ in nil },
+        attach: @escaping @Sendable (Client, InfrastructureOptions) -> (any Sendable)? = { _, _ in nil },
         make: @escaping Make
     ) {
         self.service = service
         self.routed = routed
-        self.layered = layered
+        self.withPolicy = withPolicy
         self.make = make
         self.end = end
-        self.companion = companion
-        absent = routed(Routed(RefusingRoute(absent: service)))
-        board = Switchboard(absent)
+        self.attach = attach
+        unavailableClient = routed(Routed(Route(refusing: Refusal(absent: service))))
+        board = Switchboard(.refusal(Refusal(absent: service)))
     }
 
     /// The client for apps, which always forwards to the chosen one.
     ///
     /// - Parameter owner: An object that lives as long as the result.
     func client(keeping owner: (any AnyObject & Sendable)? = nil) -> Client {
-        routed(Routed(board, keeping: owner))
+        routed(Routed(Route(board), keeping: owner))
     }
 
-    /// The client of `provider` in `plan`, with its layers; `nil` if there is none.
-    func next(of provider: InfrastructureProvider?, _ plan: SwitchPlan) -> Client? {
-        provider.flatMap { provider in state.withLock { $0.next[provider] } }
-            .map { plan.layers.around($0.client, layered) }
+    /// The client of `provider` in `plan` for a domain client, which names errors itself; `nil` if there is none.
+    func prepared(of provider: InfrastructureProvider?, _ plan: SwitchPlan) -> Client? {
+        guard let provider, let client = state.withLock({ $0.wanted(provider) }) else { return nil }
+        return withPolicy?(client, plan.policies.policy(for: service, of: provider, namesErrors: false)) ?? client
     }
 
     /// The clients in use, now or after the change in progress.
     var open: [InfrastructureProvider: Client] {
-        state.withLock { $0.present.merging($0.next) { $1 }.mapValues(\.client) }
-    }
-    /// The replaced clients that are not being shut down yet.
-    var leaving: [(provider: InfrastructureProvider, client: Client)] {
         state.withLock { state in
-            state.leaving.filter { !$0.isEnding }.map { ($0.provider, $0.made.client) }
+            let current = state.entries.filter { $0.phase == .inUse || $0.isWanted }
+            // Where a provider gets a new client, that one counts.
+            return Dictionary(current.map { ($0.provider, $0) }) { $1.isWanted ? $1 : $0 }.mapValues(\.client)
         }
     }
-    /// Those that `change` replaced.
-    func leaving(with change: Int) -> [(provider: InfrastructureProvider, client: Client)] {
+
+    /// The replaced clients that are not being shut down yet.
+    ///
+    /// - Parameter change: Only those that this change replaced.
+    func retiring(since change: Int? = nil) -> [(provider: InfrastructureProvider, client: Client)] {
         state.withLock { state in
-            state.leaving.filter { $0.change == change && !$0.isEnding }.map { ($0.provider, $0.made.client) }
+            state.entries.filter { $0.phase.change != nil && (change == nil || $0.phase.change == change) }
+                .map { ($0.provider, $0.client) }
         }
     }
 
@@ -105,35 +136,35 @@ final class ServiceClients<Client: Sendable>: AnyServiceClients {
     func reserve(_ plan: SwitchPlan) -> Bool {
         let wanted = plan.providers(for: service).map { ($0, plan.identity(of: service, by: $0)) }
         return state.withLock { state in
-            state.next = [:]
             state.missingReasons = [:]
+            state.edit { $0.isWanted = false }
             for (provider, identity) in wanted {
                 let known =
-                    state.present[provider]
-                    ?? state.leaving.last { $0.provider == provider && !$0.isEnding }?.made
-                if let known, known.identity == identity { state.next[provider] = known }
+                    state.entries.first { $0.provider == provider && $0.phase == .inUse }
+                    ?? state.entries.last { $0.provider == provider && $0.phase.change != nil }
+                guard let known, known.identity == identity else { continue }
+                state.edit { if $0.id == known.id { $0.isWanted = true } }
             }
             // Domain clients hold no resources.
             return !service.isCore
-                || !state.leaving.contains { leaving in
-                    wanted.contains { provider, identity in
-                        provider == leaving.provider && (leaving.isEnding || identity != leaving.made.identity)
-                    }
+                || !state.entries.contains { entry in
+                    (entry.phase == .closing || (entry.phase.change != nil && !entry.isWanted))
+                        && wanted.contains { $0.0 == entry.provider }
                 }
         }
     }
 
-    func prepare(_ plan: SwitchPlan, _ slots: ClientTable) async throws(InfrastructureError) {
+    func prepare(_ plan: SwitchPlan, _ clients: ClientTable) async throws(InfrastructureError) {
         for provider in plan.providers(for: service) {
             guard let module = plan.module(of: provider) else { continue }
-            if state.withLock({ $0.next[provider] != nil }) { continue }
+            if state.withLock({ $0.wanted(provider) != nil }) { continue }
             let identity = plan.identity(of: service, by: provider)
             do throws(InfrastructureError) {
-                let client = try await make(module, slots.dependencies(of: service, by: provider, plan))
-                state.withLock { $0.next[provider] = Made(client: client, identity: identity) }
+                let client = try await make(module, clients.dependencies(of: service, by: provider, plan))
+                state.withLock { $0.add(client, of: provider, identity) }
             } catch {
                 let isLacking = error.code == .unsupported || error.code == .invalidConfiguration
-                if isLacking, plan.spared.contains(service) {
+                if isLacking, plan.optionalServices.contains(service) {
                     state.withLock { $0.missingReasons[provider] = error.message }
                     continue
                 }
@@ -142,52 +173,51 @@ final class ServiceClients<Client: Sendable>: AnyServiceClients {
         }
     }
 
-    /// The stand-in for a missing client; its errors say why.
-    private func stand(for provider: InfrastructureProvider?) -> Client {
-        guard let reason = provider.flatMap({ provider in state.withLock { $0.missingReasons[provider] } }) else {
-            return absent
-        }
-        return routed(Routed(RefusingRoute(.unsupported) { _ in reason }))
-    }
-
     func discard() async {
         let new = state.withLock { state in
-            let new = state.next.filter { provider, made in
-                state.present[provider]?.identity != made.identity
-                    && !state.leaving.contains {
-                        $0.provider == provider && $0.made.identity == made.identity && !$0.isEnding
-                    }
-            }
-            state.next = state.present
+            let new = state.entries.filter { $0.phase == .prepared }
+            state.entries.removeAll { $0.phase == .prepared }
+            state.edit { $0.isWanted = false }
             return new
         }
-        for made in new.values { await end(made.client) }
-        await endDone()
+        for entry in new { await end(entry.client) }
+        await closeIdle()
     }
 
-    func replace(_ plan: SwitchPlan, in change: Int) {
-        let installedIdentity = plan.installedIdentity(for: service)
+    func install(_ plan: SwitchPlan, in change: Int) {
+        let identity = plan.installedIdentity(for: service)
         let isChanged = state.withLock { state in
-            let left = state.present.filter { state.next[$0.key]?.identity != $0.value.identity }
-            let back = state.next
-            state.leaving.removeAll { back[$0.provider]?.identity == $0.made.identity && !$0.isEnding }
-            state.leaving += left.map { provider, made in
-                let bare = Made(client: made.client, identity: made.identity)
-                return Leaving(provider: provider, made: bare, change: change)
+            state.edit { entry in
+                if entry.isWanted {
+                    entry.phase = .inUse
+                    entry.attachment = entry.attachment ?? attach(entry.client, plan.options)
+                } else if entry.phase == .inUse {
+                    entry.phase = .retiring(change: change)
+                    entry.attachment = nil
+                }
             }
-            state.present = state.next.mapValues { made in
-                var made = made
-                made.companion = made.companion ?? companion(made.client, plan.options)
-                return made
-            }
-            state.next = state.present
-            defer { state.installedIdentity = installedIdentity }
-            return state.installedIdentity != installedIdentity
+            defer { state.installedIdentity = identity }
+            return state.installedIdentity != identity
         }
         guard isChanged else { return }
-        let chosen = plan.providers(for: service).first
-        let generation = board.replace(with: next(of: chosen, plan) ?? stand(for: chosen))
+        let generation = board.connect(target(plan))
         state.withLock { $0.generations[change] = generation }
+    }
+
+    /// What calls find now that `plan` is in effect.
+    private func target(_ plan: SwitchPlan) -> Switchboard<Client>.Target {
+        guard let provider = plan.providers(for: service).first else { return .refusal(Refusal(absent: service)) }
+        let (client, reason) = state.withLock { state in
+            (
+                state.entries.first { $0.provider == provider && $0.phase == .inUse }?.client,
+                state.missingReasons[provider]
+            )
+        }
+        guard let client else {
+            return .refusal(reason.map { reason in Refusal(.unsupported) { _ in reason } } ?? Refusal(absent: service))
+        }
+        let policy = withPolicy.map { _ in plan.policies.policy(for: service, of: provider) }
+        return .connection(Connection(client: client, policy: policy))
     }
 
     func drain(_ change: Int, within deadline: Duration, clock: any Clock<Duration>) async -> Int {
@@ -195,44 +225,36 @@ final class ServiceClients<Client: Sendable>: AnyServiceClients {
         return await board.drain(generation, within: deadline, clock: clock)
     }
 
-    func endLeaving(with change: Int) async {
+    func closeRetired(by change: Int) async {
         state.withLock { state in
-            for index in state.leaving.indices where state.leaving[index].change == change {
-                state.leaving[index].isDone = true
-            }
+            state.edit { if $0.phase == .retiring(change: change) { $0.phase = .idle(change: change) } }
         }
-        await endDone()
+        await closeIdle()
     }
 
-    /// Ends finished clients, unless a change in progress needs them again.
-    private func endDone() async {
+    /// Ends idle clients, unless a change in progress needs them again.
+    private func closeIdle() async {
         let done = state.withLock { state in
-            let next = state.next
-            var done: [Leaving] = []
-            for index in state.leaving.indices {
-                let leaving = state.leaving[index]
-                guard leaving.isDone, !leaving.isEnding else { continue }
-                guard next[leaving.provider]?.identity != leaving.made.identity else { continue }
-                state.leaving[index].isEnding = true
-                done.append(leaving)
+            var done: [Entry] = []
+            state.edit { entry in
+                guard case .idle = entry.phase, !entry.isWanted else { return }
+                entry.phase = .closing
+                done.append(entry)
             }
             return done
         }
-        for leaving in done { await end(leaving.made.client) }
+        for entry in done { await end(entry.client) }
         state.withLock { state in
-            state.leaving.removeAll { ended in
-                ended.isEnding
-                    && done.contains { $0.change == ended.change && $0.provider == ended.provider }
-            }
+            state.entries.removeAll { entry in done.contains { $0.id == entry.id } }
         }
     }
 
     func shutDown() async {
         let all = state.withLock { state in
             defer { state = State() }
-            return state.present.values + state.leaving.map(\.made)
+            return state.entries
         }
-        for made in all { await end(made.client) }
+        for entry in all { await end(entry.client) }
     }
 }
 
@@ -240,22 +262,22 @@ final class ServiceClients<Client: Sendable>: AnyServiceClients {
 protocol AnyServiceClients: Sendable {
     var service: InfrastructureService { get }
 
-    /// Reserves the clients that `plan` can reuse, including replaced ones that are not being shut down; these are now kept.
+    /// Marks the clients that `plan` can use again, including replaced ones that are not being shut down.
     ///
     /// - Returns: Whether the other clients can be made. They cannot while a replaced client may hold something that they
     ///   need.
     func reserve(_ plan: SwitchPlan) -> Bool
     /// Makes the clients of `plan` that ``reserve(_:)`` did not find. They are not visible yet.
-    func prepare(_ plan: SwitchPlan, _ slots: ClientTable) async throws(InfrastructureError)
+    func prepare(_ plan: SwitchPlan, _ clients: ClientTable) async throws(InfrastructureError)
     /// Ends the new clients, because the change failed.
     func discard() async
-    /// Puts the chosen client in place, if it differs.
-    func replace(_ plan: SwitchPlan, in change: Int)
+    /// Puts the chosen client on the board, if it differs.
+    func install(_ plan: SwitchPlan, in change: Int)
     /// Waits for calls on the client that `change` replaced.
     ///
     /// - Returns: The number of calls that had not ended by the deadline.
     func drain(_ change: Int, within deadline: Duration, clock: any Clock<Duration>) async -> Int
-    /// Ends the clients that `change` replaced.
-    func endLeaving(with change: Int) async
+    /// Shuts down the clients that `change` replaced, unless a change in progress uses them again.
+    func closeRetired(by change: Int) async
     func shutDown() async
 }

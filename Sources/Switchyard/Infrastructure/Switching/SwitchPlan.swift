@@ -5,13 +5,13 @@ import SwitchyardBytes
 struct SwitchPlan: Sendable {
     let selection: InfrastructureSelection
     let options: InfrastructureOptions
-    let layers: Layers
+    let policies: CallPolicies
     private let retry: RetryPolicy?
     private let isFromVariables: Bool
     /// The services that need clients.
     private let services: Set<InfrastructureService>
     /// Services that may be missing if their provider lacks them.
-    let spared: Set<InfrastructureService>
+    let optionalServices: Set<InfrastructureService>
     private var makers: [InfrastructureProvider: Maker] = [:]
     /// Providers whose current clients have different settings.
     private(set) var providersWithNewSettings: Set<InfrastructureProvider> = []
@@ -36,26 +36,26 @@ struct SwitchPlan: Sendable {
         let retry: RetryPolicy?
     }
 
-    /// - Parameter present: The current plan; a provider whose set-up is unchanged keeps its clients.
+    /// - Parameter current: The current plan; a provider whose set-up is unchanged keeps its clients.
     init(
         _ configuration: InfrastructureConfiguration, for services: Set<InfrastructureService>,
-        sparing spared: Set<InfrastructureService>,
-        _ factory: InfrastructureFactory, _ options: InfrastructureOptions, after present: SwitchPlan?
+        optionalServices: Set<InfrastructureService>,
+        _ factory: InfrastructureFactory, _ options: InfrastructureOptions, after current: SwitchPlan?
     ) throws(InfrastructureError) {
         try factory.check(configuration)
         selection = configuration.selection
         retry = configuration.retry
         isFromVariables = configuration.isFromVariables
         self.services = services
-        self.spared = spared
+        self.optionalServices = optionalServices
         self.options = options.with(configuration)
-        layers = Layers(retry: configuration.retry, options)
+        policies = CallPolicies(retry: configuration.retry, self.options)
         for provider in selection.providers.sorted(by: { $0.rawValue < $1.rawValue }) {
             let module = try factory.module(provider, configuration)
             let setup = Setup(
                 provider: provider, settings: ModuleSource.settingsWithSecrets(of: module),
                 stateFolder: self.options.stateFolder)
-            let known = present?.makers[provider]
+            let known = current?.makers[provider]
             makers[provider] = known?.setup == setup ? known : Maker(module: module, setup: setup)
             if let known, known.setup != setup { providersWithNewSettings.insert(provider) }
         }
@@ -105,7 +105,7 @@ struct SwitchPlan: Sendable {
         case .locked where providersWithNewSettings.contains(provider):
             return InfrastructureError(
                 .locked,
-                "“\(provider)” cannot begin with new settings in the folder that its present clients use. Put another "
+                "“\(provider)” cannot begin with new settings in the folder that its current clients use. Put another "
                     + "provider in its place first, or give the new settings a folder of their own.",
                 underlying: error)
         default: return error

@@ -54,6 +54,7 @@ extension StorageClient {
     public func resolveRefusedWrite(_ id: RefusedWrite.ID, requeuing batch: WriteBatch?) async throws(StorageError) {
         throw offlineRefusal("a list of refused writes")
     }
+    public var unsentWrites: UnsentWrites? { get async { nil } }
     public func clearPersistence() async throws(StorageError) { throw offlineRefusal("a local store") }
 
     public func shutDown() async {}

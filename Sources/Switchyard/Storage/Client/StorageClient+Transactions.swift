@@ -96,7 +96,7 @@ enum TransactionRetry {
     /// 50 ms, then half as much again each time, ± 50 %: conflicts resolve quickly, and two competing clients must not stay
     /// in step.
     static func pauses(on clock: any Clock<Duration>) -> RetryPauses {
-        RetryPauses(initial: .milliseconds(50), maximum: maximumPause, clock: clock)
+        RetryPauses(initial: .milliseconds(50), maximum: maximumPause, since: CallTimer(clock))
     }
 
     static let maximumPause = Duration.seconds(5)

@@ -15,7 +15,7 @@ extension StorageClient {
         if let answer { return try answer.get() }
         for try await queue in pendingWrites() {
             guard let first = queue.first else { return }
-            throw QueueDeadline.error(after: first.lastError, first.batch.operation.subject?.text)
+            throw QueueDeadline.error(after: first.lastError, first.batch.operation.subject)
         }
     }
 }

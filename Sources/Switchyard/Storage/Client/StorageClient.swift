@@ -122,6 +122,8 @@ public protocol StorageClient: Sendable {
     func refusedWrites() -> SnapshotStream<[RefusedWrite], StorageError>
     /// Removes a refused write from the list; with `requeuing`, its batch (or a corrected one) is queued again.
     func resolveRefusedWrite(_ id: RefusedWrite.ID, requeuing batch: WriteBatch?) async throws(StorageError)
+    /// The writes that have not reached the server; `nil`, the default, if the client does not count them.
+    var unsentWrites: UnsentWrites? { get async }
     /// Deletes everything kept on this device, including the queues of other users. Call it only while no stream is open.
     func clearPersistence() async throws(StorageError)
 

@@ -72,7 +72,7 @@ public actor StorageTransaction {
         do throws(StorageError) {
             return try await backend.documents(paths)
         } catch {
-            throw error.naming(paths.reading)
+            throw error.named(paths.operation)
         }
     }
 
@@ -125,7 +125,7 @@ public actor StorageTransaction {
         do throws(StorageError) {
             _ = try await backend.commit(writes + verified)
         } catch {
-            throw error.naming(WriteBatch(writes).operation)
+            throw error.named(WriteBatch(writes).operation)
         }
     }
 

@@ -71,7 +71,7 @@ public struct SnapshotMetadata: Sendable, Hashable {
     public var hasPendingWrites: Bool { localState == .pending }
     /// The progress of this device's own writes to the document.
     package var localState: LocalState
-    private let trouble: Trouble?
+    private let error: ErrorBox?
 
     public init(isFromCache: Bool = false, hasPendingWrites: Bool = false, serverError: StorageError? = nil) {
         self.init(
@@ -81,16 +81,16 @@ public struct SnapshotMetadata: Sendable, Hashable {
     package init(isFromCache: Bool, localState: LocalState, serverError: StorageError? = nil) {
         self.isFromCache = isFromCache
         self.localState = localState
-        trouble = serverError.map(Trouble.init)
+        error = serverError.map(ErrorBox.init)
     }
 
     /// Why the server has not confirmed it: the error of the last attempt to reach the server, such as a refused key or a
     /// lost network. `nil` while nothing is known to be wrong. It does not concern the contents, so comparing snapshots
     /// ignores it.
-    public var serverError: StorageError? { trouble?.error }
+    public var serverError: StorageError? { error?.error }
 
     /// A class, because every document has metadata but few have this.
-    private final class Trouble: Sendable {
+    private final class ErrorBox: Sendable {
         let error: StorageError
         init(_ error: StorageError) { self.error = error }
     }

@@ -68,6 +68,9 @@ public struct QuerySnapshot: Sendable {
         QuerySnapshot(query: query, documents: Array(documents.prefix(count)), metadata: metadata)
     }
 
+    /// Whether it is the result of a one-time read.
+    var isOneTime: Bool { if case .everythingAdded = difference { true } else { false } }
+
     /// The same snapshot with other metadata.
     func with(_ metadata: SnapshotMetadata) -> QuerySnapshot { QuerySnapshot(self, metadata) }
 

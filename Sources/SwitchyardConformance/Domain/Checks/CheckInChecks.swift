@@ -3,10 +3,10 @@ import Switchyard
 extension DomainConformance {
     static let checkInChecks: [DomainCheck] = [
         DomainCheck("checking in needs a session") { context in
-            try await context.expectFailure(.notAuthenticated, as: CheckInError.self, in: "checking in") {
+            try await context.expectFailure(.unauthenticated, as: CheckInError.self, in: "checking in") {
                 try await context.checkIns.checkIn()
             }
-            try await context.expectFailure(.notAuthenticated, as: CheckInError.self, in: "the history") {
+            try await context.expectFailure(.unauthenticated, as: CheckInError.self, in: "the history") {
                 try await context.checkIns.history()
             }
         },

@@ -3,10 +3,10 @@ import Switchyard
 extension DomainConformance {
     static let contactChecks: [DomainCheck] = [
         DomainCheck("contacts need a session") { context in
-            try await context.expectFailure(.notAuthenticated, as: ContactsError.self, in: "listing them") {
+            try await context.expectFailure(.unauthenticated, as: ContactsError.self, in: "listing them") {
                 try await context.contacts.contacts()
             }
-            try await context.expectFailure(.notAuthenticated, as: ContactsError.self, in: "adding one") {
+            try await context.expectFailure(.unauthenticated, as: ContactsError.self, in: "adding one") {
                 try await context.contacts.add(ContactModel(id: "bob", name: "Bob"))
             }
         },

@@ -3,10 +3,10 @@ import Switchyard
 extension DomainConformance {
     static let notificationChecks: [DomainCheck] = [
         DomainCheck("notifications need a session") { context in
-            try await context.expectFailure(.notAuthenticated, as: NotificationError.self, in: "listing them") {
+            try await context.expectFailure(.unauthenticated, as: NotificationError.self, in: "listing them") {
                 try await context.notifications.notifications()
             }
-            try await context.expectFailure(.notAuthenticated, as: NotificationError.self, in: "counting them") {
+            try await context.expectFailure(.unauthenticated, as: NotificationError.self, in: "counting them") {
                 try await context.notifications.unreadCount()
             }
         },

@@ -4,13 +4,13 @@ import Switchyard
 extension DomainConformance {
     static let userChecks: [DomainCheck] = [
         DomainCheck("nobody signed in is nobody's profile") { context in
-            try await context.expectFailure(.notAuthenticated, as: UserError.self, in: "asking for the profile") {
+            try await context.expectFailure(.unauthenticated, as: UserError.self, in: "asking for the profile") {
                 try await context.users.currentUser()
             }
-            try await context.expectFailure(.notAuthenticated, as: UserError.self, in: "changing it") {
+            try await context.expectFailure(.unauthenticated, as: UserError.self, in: "changing it") {
                 try await context.users.updateProfile(ProfileChanges(displayName: "x"))
             }
-            try await context.expectFailure(.notAuthenticated, as: UserError.self, in: "writing into it") {
+            try await context.expectFailure(.unauthenticated, as: UserError.self, in: "writing into it") {
                 try await context.users.updateFields(["x": 1])
             }
         },
@@ -102,12 +102,12 @@ extension DomainConformance {
             try await probe.newest("the profile") { $0 != nil }
             try await context.device.core.auth.signOut()
             let failure = try await probe.end()
-            try expectEqual((failure as? UserError)?.code, .notAuthenticated, "the failure's code")
+            try expectEqual((failure as? UserError)?.code, .unauthenticated, "the failure's code")
         },
         DomainCheck("a stream of profiles needs a session", needs: .live) { context in
             let probe = context.watch(context.users.userStream("somebody"))
             let failure = try await probe.end()
-            try expectEqual((failure as? UserError)?.code, .notAuthenticated, "the failure's code")
+            try expectEqual((failure as? UserError)?.code, .unauthenticated, "the failure's code")
         },
         DomainCheck("a profile image is stored, noted, replaced and removed", needs: .files) { context in
             let account = try await context.signIn()

@@ -224,3 +224,41 @@ extension StoredSessionVersion {
         self.init(Int64(bitPattern: UInt64(info.st_ino)), Int64(time.tv_sec), Int64(time.tv_nsec), Int64(info.st_size))
     }
 }
+
+/// Waits for a lease that can only be polled.
+enum LeaseWait {
+    /// Longer than any call of the holder may take.
+    static let limit = Duration.seconds(75)
+
+    static func acquire(
+        _ clock: any Clock<Duration>, _ attempt: () -> SessionLease?
+    ) async throws(AuthError) -> SessionLease {
+        var pause = Duration.milliseconds(5)
+        var waited = Duration.zero
+        while true {
+            if let lease = attempt() { return lease }
+            guard waited < limit else {
+                throw AuthError(.localStore, "Another process is holding the session.", isRetryable: true)
+            }
+            do {
+                try await clock.sleep(for: pause)
+            } catch {
+                throw .waiterCancelled
+            }
+            waited += pause
+            pause = min(pause * 2, .milliseconds(200))
+        }
+    }
+}
+
+/// The right to refresh among the engines of one process, for a store that no other process can see.
+final class LocalLease: Sendable {
+    private let isTaken = Atomic(false)
+
+    func acquire(_ clock: any Clock<Duration>) async throws(AuthError) -> SessionLease {
+        try await LeaseWait.acquire(clock) {
+            guard !isTaken.exchange(true, ordering: .acquiringAndReleasing) else { return nil }
+            return SessionLease { [self] in isTaken.store(false, ordering: .releasing) }
+        }
+    }
+}

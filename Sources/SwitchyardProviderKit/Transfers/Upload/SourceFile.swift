@@ -1,5 +1,6 @@
 package import Foundation
 package import Switchyard
+import SwitchyardBytes
 
 #if canImport(Glibc)
     import Glibc
@@ -88,4 +89,97 @@ package struct SourceFile: Sendable, Hashable, Codable {
             position += Int64(count)
         }
     }
+}
+
+/// The path of a file relative to folders that may move together with it: on iOS, an update of the app changes the path of
+/// everything that the app keeps.
+struct SourcePlaces: Sendable, Hashable, Codable {
+    /// Below the home folder; `nil` for a file elsewhere.
+    let fromHome: String?
+    /// From the folder of the records, with `..` for each step up.
+    let fromRecords: String
+
+    /// The home folder: on iOS, the app's own.
+    static var home: URL {
+        #if canImport(Darwin)
+            URL(fileURLWithPath: NSHomeDirectory(), isDirectory: true)
+        #else
+            // The same, without all of Foundation.
+            URL(fileURLWithPath: ProcessInfo.processInfo.environment["HOME"] ?? "/", isDirectory: true)
+        #endif
+    }
+
+    init(of path: String, home: URL, records: URL) {
+        let path = Self.parts(path)
+        let home = Self.parts(home.path)
+        fromHome = path.starts(with: home) ? path.dropFirst(home.count).joined(separator: "/") : nil
+        let records = Self.parts(records.path)
+        let common = zip(path, records).prefix { $0 == $1 }.count
+        let up = [String](repeating: "..", count: records.count - common)
+        fromRecords = (up + path.dropFirst(common)).joined(separator: "/")
+    }
+
+    /// The same file where it is now: the first place that has it unchanged, otherwise the first that has any file.
+    func found(_ source: SourceFile, home: URL, records: URL) -> SourceFile {
+        let moved = [fromHome.map { home.appendingPathComponent($0) }, records.appendingPathComponent(fromRecords)]
+        let places = [source.path] + moved.compactMap { $0?.standardizedFileURL.path }
+        let files = places.map { SourceFile(path: $0, identity: source.identity) }
+        return files.first { $0.isUnchanged } ?? files.first { !$0.isMissing } ?? source
+    }
+
+    private static func parts(_ path: String) -> [String] {
+        URL(fileURLWithPath: path).standardizedFileURL.path.split(separator: "/").map { String($0) }
+    }
+}
+
+/// The checksums that a server reports, if any.
+package struct ContentChecksums: Sendable, Hashable {
+    package var crc32c: UInt32?
+    /// Sixteen bytes.
+    package var md5: [UInt8]?
+
+    package init(crc32c: UInt32? = nil, md5: [UInt8]? = nil) {
+        self.crc32c = crc32c
+        self.md5 = md5
+    }
+
+    /// Whether the checksums known on both sides agree.
+    package func agree(with other: ContentChecksums) -> Bool {
+        if let mine = crc32c, let theirs = other.crc32c, mine != theirs { return false }
+        if let mine = md5, let theirs = other.md5, mine != theirs { return false }
+        return true
+    }
+}
+
+/// Computes checksums of passing bytes.
+///
+/// CRC32C costs little enough for every byte of a large file; MD5 is added if a server reports nothing else.
+struct ContentDigest: Sendable {
+    private var crc: CRC32C
+    private var md5: MD5?
+    /// The number of bytes so far.
+    private(set) var count: Int64
+
+    init(withMD5: Bool = false) {
+        crc = CRC32C()
+        md5 = withMD5 ? MD5() : nil
+        count = 0
+    }
+
+    /// Continues after `count` bytes with the checksum `crc32c`.
+    init(resuming crc32c: UInt32, after count: Int64) {
+        crc = CRC32C(resuming: crc32c)
+        md5 = nil
+        self.count = count
+    }
+
+    mutating func update(_ bytes: UnsafeRawBufferPointer) {
+        crc.update(bytes)
+        md5?.update(bytes)
+        count += Int64(bytes.count)
+    }
+
+    mutating func update(_ bytes: [UInt8]) { bytes.withUnsafeBytes { update($0) } }
+
+    var checksums: ContentChecksums { ContentChecksums(crc32c: crc.value, md5: md5?.digest()) }
 }

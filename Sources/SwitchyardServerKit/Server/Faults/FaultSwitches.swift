@@ -94,7 +94,7 @@ package final class FaultSwitches: Sendable {
     }
 
     /// The fault for this request, counted as a strike.
-    func strike(_ request: ServerRequest) -> Fault? {
+    func inject(_ request: ServerRequest) -> Fault? {
         // Run conditions outside the lock, on a copy, since they are foreign code.
         let entries = state.withLock { $0.entries }
         for entry in entries where entry.condition(request) {
@@ -118,5 +118,18 @@ package final class FaultSwitches: Sendable {
             if struck == false { return nil }
         }
         return nil
+    }
+}
+
+/// The speed at which the bytes of an answer are sent.
+package struct Pace: Hashable, Sendable {
+    /// The maximum size of a piece; at least one byte.
+    package let bytes: Int
+    /// The time between two pieces.
+    package let interval: Duration
+
+    package init(bytes: Int, every interval: Duration) {
+        self.bytes = max(bytes, 1)
+        self.interval = max(interval, .zero)
     }
 }

@@ -1,4 +1,5 @@
 package import SwitchyardWire
+import Synchronization
 
 /// A handler's answer.
 package struct ServerResponse: Sendable {
@@ -130,4 +131,12 @@ package struct RawExchange: Sendable {
 
     /// Ends both sides with a reset; unsent bytes are lost.
     package func reset() { end(true) }
+}
+
+/// The number of bytes of a streamed body that a handler has produced.
+final class WrittenCount: Sendable {
+    private let count = Atomic(0)
+
+    func add(_ more: Int) { count.add(more, ordering: .relaxed) }
+    var value: Int { count.load(ordering: .relaxed) }
 }

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// The bytes of one connection to be sent, and the faults that affect them.
 struct ConnectionOutput {
     typealias Instant = ContinuousClock.Instant
@@ -104,5 +106,34 @@ struct ConnectionOutput {
     /// A paced connection is retried after a time, not when the kernel has room.
     private mutating func postpone(at now: Instant) {
         if let pace { nextPiece = now + max(pace.interval, .milliseconds(1)) }
+    }
+}
+
+/// A one-time event for which any number of tasks can wait.
+final class FinishSignal: Sendable {
+    private struct State {
+        var isFinished = false
+        var waiting: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let state = Mutex(State())
+
+    func signal() {
+        let waiting = state.withLock { state in
+            state.isFinished = true
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for continuation in waiting { continuation.resume() }
+    }
+
+    func wait() async {
+        await withCheckedContinuation { continuation in
+            let isFinished = state.withLock { state in
+                if !state.isFinished { state.waiting.append(continuation) }
+                return state.isFinished
+            }
+            if isFinished { continuation.resume() }
+        }
     }
 }

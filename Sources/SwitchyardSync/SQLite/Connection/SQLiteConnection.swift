@@ -1,4 +1,4 @@
-import CSwitchyardSQLite
+import CSwitchyardLibraries
 import Switchyard
 
 /// One open database, with its prepared statements. Used from one place at a time.

@@ -1,4 +1,4 @@
-import CSwitchyardSQLite
+import CSwitchyardLibraries
 import Switchyard
 
 /// A SQLite result code other than success.

@@ -1,4 +1,4 @@
-import CSwitchyardSQLite
+import CSwitchyardLibraries
 import Switchyard
 
 /// A prepared statement: bind its parameters in order, then run it or iterate over its rows, which resets it.

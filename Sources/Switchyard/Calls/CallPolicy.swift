@@ -1,0 +1,207 @@
+import SwitchyardBytes
+
+/// What stands around each call of one client, applied in one pass:
+///
+///     observer → interceptors, last first → deadline of the request → retries → the client
+///
+/// So an observer sees one call with its pauses, and a deadline applies to all attempts together. Nothing is made for what is
+/// not asked for: without an observer, interceptors, retries and a request, a call is one call of its body.
+package final class CallPolicy: Sendable {
+    private let service: InfrastructureService
+    /// The provider of the client, which may change if the client forwards to others.
+    private let provider: @Sendable () -> InfrastructureProvider
+    let retry: RetryPolicy?
+    private let interceptors: [any CallInterceptor]
+    private let observer: (any InfrastructureObserver)?
+    private let clock: any Clock<Duration>
+    /// Whether calls and streams end at the deadline of their request.
+    let hasDeadline: Bool
+    /// Whether errors begin with the operation. Those of the clients that domain clients are built on do not.
+    let namesErrors: Bool
+
+    package init(
+        _ service: InfrastructureService, _ provider: @escaping @Sendable () -> InfrastructureProvider,
+        retry: RetryPolicy? = nil, interceptors: [any CallInterceptor] = [],
+        observer: any InfrastructureObserver = SilentObserver(), clock: any Clock<Duration> = ContinuousClock(),
+        hasDeadline: Bool = false, namesErrors: Bool = false
+    ) {
+        self.service = service
+        self.provider = provider
+        self.retry = retry
+        self.interceptors = interceptors
+        self.observer = observer is SilentObserver ? nil : observer
+        self.clock = clock
+        self.hasDeadline = hasDeadline
+        self.namesErrors = namesErrors
+    }
+
+    // MARK: Calls
+
+    func run<Client, Result, Failure: ClientError>(
+        _ operation: ClientOperation, on client: Client, _ body: (Client) async throws(Failure) -> Result
+    ) async throws(Failure) -> Result {
+        let isRepeated = retry != nil && operation.isRepeatable
+        let watch = observer != nil || isRepeated ? CallTimer(clock) : nil
+        do throws(Failure) {
+            let result: Result
+            if interceptors.isEmpty, !isRepeated, !hasDeadline || RequestDeadline.current == nil {
+                result = try await body(client)
+            } else {
+                result = try await intercepted(interceptors.count, operation, watch, client, body)
+            }
+            if observer != nil, let watch {
+                report(operation, .call(operation: operation.name, duration: watch.elapsed, failure: nil))
+            }
+            return result
+        } catch {
+            let named = error.named(operation)
+            if observer != nil, let watch {
+                report(operation, .call(operation: operation.name, duration: watch.elapsed, failure: .init(named)))
+            }
+            throw namesErrors ? named : error
+        }
+    }
+
+    /// Inside the first `count` interceptors.
+    @inline(never) private func intercepted<Client, Result, Failure: ClientError>(
+        _ count: Int, _ operation: ClientOperation, _ watch: CallTimer?, _ client: Client,
+        _ body: (Client) async throws(Failure) -> Result
+    ) async throws(Failure) -> Result {
+        guard count > 0 else { return try await limited(operation, watch, client, body) }
+        return try await interceptors[count - 1].call(call(operation)) { () throws(Failure) in
+            try await intercepted(count - 1, operation, watch, client, body)
+        }
+    }
+
+    @inline(never) private func limited<Client, Result, Failure: ClientError>(
+        _ operation: ClientOperation, _ watch: CallTimer?, _ client: Client,
+        _ body: (Client) async throws(Failure) -> Result
+    ) async throws(Failure) -> Result {
+        guard hasDeadline, let deadline = RequestDeadline.current else {
+            return try await repeated(operation, watch, client, body)
+        }
+        guard deadline > .now else {
+            throw Failure(
+                .deadlineExceeded,
+                "The request's deadline had passed before “\(operation.name)” on “\(provider())” began. Nothing was done."
+            )
+        }
+        return try await RequestDeadline.hold { () throws(Failure) in
+            try await repeated(operation, watch, client, body)
+        } lateText: {
+            let doubt =
+                operation.isRepeatable ? "" : " It may have been done all the same: look before you do it again."
+            return "The request's deadline passed before “\(operation.name)” on “\(provider())” had ended.\(doubt)"
+        }
+    }
+
+    @inline(never) private func repeated<Client, Result, Failure: ClientError>(
+        _ operation: ClientOperation, _ watch: CallTimer?, _ client: Client,
+        _ body: (Client) async throws(Failure) -> Result
+    ) async throws(Failure) -> Result {
+        guard let retry, operation.isRepeatable else { return try await body(client) }
+        var pauses: RetryPauses?
+        var attempt = 1
+        while true {
+            let failure: Failure
+            do throws(Failure) {
+                return try await body(client)
+            } catch {
+                failure = error
+            }
+            // More attempts would not help while this program makes too many calls.
+            guard attempt < retry.maximumAttempts, failure.isRetryable, failure.code != .overloaded,
+                !RequestDeadline.hasPassed, failure.retryAfter ?? .zero <= retry.maximumPause
+            else { throw failure }
+            let watch = watch ?? CallTimer(clock)
+            var next = pauses ?? RetryPauses(initial: retry.initialPause, maximum: retry.maximumPause, since: watch)
+            let pause = next.next(atLeast: failure.retryAfter)
+            pauses = next
+            report(
+                operation,
+                .retry(
+                    operation: operation.name, attempt: attempt, after: pause,
+                    failure: .init(failure.named(operation))))
+            // A cancelled pause ends the retrying; the caller learns why the last call failed.
+            do { try await clock.sleep(for: pause) } catch { throw failure }
+            attempt += 1
+        }
+    }
+
+    private func call(_ operation: ClientOperation) -> ClientCall {
+        ClientCall(
+            service: service, provider: provider(), operation: operation.name, isRepeatable: operation.isRepeatable)
+    }
+
+    private func report(
+        _ operation: ClientOperation, _ kind: InfrastructureEvent.Kind,
+        _ requestID: String? = ServedRequest.current?.id
+    ) {
+        observer?.observe(
+            InfrastructureEvent(
+                service: service, provider: provider(), target: operation.target, kind: kind, requestID: requestID))
+    }
+
+    // MARK: Streams and transfers
+
+    func stream<Element: Sendable, Failure: Error>(
+        _ operation: ClientOperation, _ stream: SnapshotStream<Element, Failure>
+    ) -> SnapshotStream<Element, Failure> {
+        let stream = interceptors.reduce(stream) { $1.stream(call(operation), $0) }
+        guard observer != nil else { return stream }
+        let requestID = ServedRequest.current?.id
+        return stream.observingLife { [self] in
+            report(operation, .streamOpened(operation: operation.name), requestID)
+        } ended: { [self] error in
+            report(operation, .streamClosed(operation: operation.name, failure: failure(error, operation)), requestID)
+        }
+    }
+
+    func stream<Element: Sendable, Failure: Error>(
+        _ operation: ClientOperation, _ stream: EventStream<Element, Failure>
+    ) -> EventStream<Element, Failure> {
+        let stream = interceptors.reduce(stream) { $1.stream(call(operation), $0) }
+        guard observer != nil else { return stream }
+        let requestID = ServedRequest.current?.id
+        return stream.observingLife { [self] in
+            report(operation, .streamOpened(operation: operation.name), requestID)
+        } ended: { [self] error in
+            report(operation, .streamClosed(operation: operation.name, failure: failure(error, operation)), requestID)
+        }
+    }
+
+    /// The failure for observers, with the same message that the caller gets.
+    private func failure(_ error: (any Error)?, _ operation: ClientOperation) -> InfrastructureEvent.Failure? {
+        guard let error else { return nil }
+        guard let error = error as? any ClientError else { return .init(.unknown, "\(error)") }
+        func named(_ error: some ClientError) -> InfrastructureEvent.Failure { .init(error.named(operation)) }
+        return named(error)
+    }
+
+    /// Reports the end of a transfer. Its owner may wait for it, too.
+    func began<Output: Sendable>(_ operation: ClientOperation, _ transfer: FileTransfer<Output>) {
+        for interceptor in interceptors { interceptor.began(call(operation), transfer) }
+        guard observer != nil else { return }
+        Task { [self] in
+            let watch = CallTimer(clock)
+            var failure: FileStorageError?
+            do throws(FileStorageError) { _ = try await transfer.result() } catch { failure = error }
+            report(
+                operation,
+                .call(
+                    operation: operation.name + " to its end", duration: watch.elapsed,
+                    failure: failure.map { .init($0.named(operation)) }))
+        }
+    }
+}
+
+/// The time since a call began. On the system's clock, which nearly all calls have, it allocates nothing.
+struct CallTimer: Sendable {
+    let start = ContinuousClock.now
+    private let other: Stopwatch?
+
+    init(_ clock: any Clock<Duration>) { other = clock is ContinuousClock ? nil : Stopwatch(clock) }
+
+    var elapsed: Duration { other?.elapsed ?? (.now - start) }
+    var now: ContinuousClock.Instant { start.advanced(by: elapsed) }
+}

@@ -1,0 +1,229 @@
+/// How a client that only forwards reaches the one that does the work: directly, through a switchboard, or not at all.
+///
+/// A routed client, ``RoutedStorageClient`` and its siblings, passes each requirement of its protocol to the route, as an
+/// operation and a closure on a client.
+public struct Route<Client: Sendable>: Sendable {
+    enum Kind: Sendable {
+        case direct(Client, CallPolicy?)
+        case switched(Switchboard<Client>)
+        case refusing(Refusal)
+    }
+
+    let kind: Kind
+
+    /// Leads to `client`, with nothing in between.
+    public init(to client: Client) { kind = .direct(client, nil) }
+
+    /// Leads to `client`, with `policy` around each call.
+    package init(to client: Client, _ policy: CallPolicy) { kind = .direct(client, policy) }
+
+    /// Leads to the current client of `board`.
+    init(_ board: Switchboard<Client>) { kind = .switched(board) }
+
+    /// Leads nowhere: every call and every stream fails for the same reason.
+    package init(refusing refusal: Refusal) { kind = .refusing(refusal) }
+
+    /// The current client, for synchronous properties; `nil` if there is none.
+    package var client: Client? {
+        switch kind {
+        case .direct(let client, _): client
+        case .switched(let board): board.connection?.client
+        case .refusing: nil
+        }
+    }
+
+    /// The switchboard that it leads through.
+    var board: Switchboard<Client>? { if case .switched(let board) = kind { board } else { nil } }
+
+    // MARK: Calls
+
+    /// Runs `body` on a client.
+    func call<Result, Failure: ClientError>(
+        _ operation: ClientOperation, _ body: (Client) async throws(Failure) -> Result
+    ) async throws(Failure) -> Result {
+        switch kind {
+        case .direct(let client, nil): try await body(client)
+        case .direct(let client, let policy?): try await policy.run(operation, on: client, body)
+        case .switched(let board): try await board.call(operation, body)
+        case .refusing(let refusal): throw refusal.error(operation)
+        }
+    }
+
+    /// Like ``call(_:_:)``, for a result that may carry the server's error.
+    func call<Result: ErrorCarrying, Failure: ClientError>(
+        _ operation: ClientOperation, _ body: (Client) async throws(Failure) -> Result
+    ) async throws(Failure) -> Result {
+        switch kind {
+        case .direct(let client, nil): try await body(client)
+        case .direct(let client, let policy?):
+            policy.namesErrors
+                ? try await policy.run(operation, on: client, body).named(operation)
+                : try await policy.run(operation, on: client, body)
+        case .switched(let board): try await board.call(operation, body).named(operation)
+        case .refusing(let refusal): throw refusal.error(operation)
+        }
+    }
+
+    /// Like ``call(_:_:)``, for a result that keeps using the client: the result gets a closure from `keeping`, which it calls,
+    /// once or more often, when it no longer does.
+    func call<Result, Failure: ClientError>(
+        _ operation: ClientOperation, keeping: (Result, _ done: @escaping @Sendable () -> Void) -> Result,
+        _ body: (Client) async throws(Failure) -> Result
+    ) async throws(Failure) -> Result {
+        guard let board else { return try await call(operation, body) }
+        return try await board.call(operation, keeping: { result, _, done in keeping(result, done) }, body)
+    }
+
+    /// Begins a transfer, which stays with its client and counts as a call until its end.
+    func begin<Output: Sendable>(
+        _ operation: ClientOperation,
+        _ body: (Client) async throws(FileStorageError) -> FileTransfer<Output>
+    ) async throws(FileStorageError) -> FileTransfer<Output> {
+        switch kind {
+        case .direct(let client, nil): return try await body(client)
+        case .direct(let client, let policy?):
+            let transfer = try await policy.run(operation, on: client, body)
+            policy.began(operation, transfer)
+            return policy.namesErrors ? transfer.named(operation) : transfer
+        case .switched(let board):
+            let transfer = try await board.call(
+                operation,
+                keeping: { transfer, policy, done in
+                    policy?.began(operation, transfer)
+                    Task {
+                        for await _ in transfer.progress {}
+                        done()
+                    }
+                    return transfer
+                }, body)
+            return transfer.named(operation)
+        case .refusing(let refusal): throw refusal.error(operation)
+        }
+    }
+
+    /// Runs `body` on a client and its policy, which `body` applies itself.
+    func leased<Result, Failure: ClientError>(
+        _ operation: ClientOperation, _ body: (Client, CallPolicy?) async throws(Failure) -> Result
+    ) async throws(Failure) -> Result {
+        switch kind {
+        case .direct(let client, let policy): try await body(client, policy)
+        case .switched(let board): try await board.leased(operation, body)
+        case .refusing(let refusal): throw refusal.error(operation)
+        }
+    }
+
+    // MARK: Streams
+
+    /// A stream of states that cannot fail; `absent` forever if there is no client.
+    func states<Element: Sendable>(
+        _ operation: ClientOperation, absent: Element,
+        _ open: @escaping @Sendable (Client) -> SnapshotStream<Element, Never>
+    ) -> SnapshotStream<Element, Never> {
+        switch kind {
+        case .direct(let client, let policy): policy?.stream(operation, open(client)) ?? open(client)
+        case .switched(let board): board.states(operation, absent: absent, open)
+        case .refusing: .only(absent)
+        }
+    }
+
+    /// A stream of states; `rebase` adapts the first state of a new client to the last one of the previous client.
+    func snapshots<Element: Sendable, Failure: ClientError>(
+        _ operation: @autoclosure () throws(Failure) -> ClientOperation,
+        rebase: @escaping @Sendable (_ last: Element, _ new: Element) -> Element = { $1 },
+        _ open: @escaping @Sendable (Client) -> SnapshotStream<Element, Failure>
+    ) -> SnapshotStream<Element, Failure> {
+        let made: ClientOperation
+        do throws(Failure) { made = try operation() } catch { return .failing(error) }
+        switch kind {
+        case .direct(let client, nil): return open(client)
+        case .direct(let client, let policy?):
+            return policy.stream(made, open(client)).guarded(
+                made, deadline: policy.hasDeadline, names: policy.namesErrors)
+        case .switched(let board): return board.snapshots(made, rebase: rebase, open).guarded(made)
+        case .refusing(let refusal): return .failing(refusal.error(made))
+        }
+    }
+
+    /// The same for states that may carry the server's error.
+    func snapshots<Element: ErrorCarrying, Failure: ClientError>(
+        _ operation: @autoclosure () throws(Failure) -> ClientOperation,
+        rebase: @escaping @Sendable (_ last: Element, _ new: Element) -> Element = { $1 },
+        _ open: @escaping @Sendable (Client) -> SnapshotStream<Element, Failure>
+    ) -> SnapshotStream<Element, Failure> {
+        let made: ClientOperation
+        do throws(Failure) { made = try operation() } catch { return .failing(error) }
+        let stream: SnapshotStream<Element, Failure>
+        switch kind {
+        case .direct(let client, nil): return open(client)
+        case .direct(let client, let policy?):
+            stream = policy.stream(made, open(client)).guarded(
+                made, deadline: policy.hasDeadline, names: policy.namesErrors)
+            guard policy.namesErrors else { return stream }
+        case .switched(let board): stream = board.snapshots(made, rebase: rebase, open).guarded(made)
+        case .refusing(let refusal): return .failing(refusal.error(made))
+        }
+        return stream.mapElements { $0.named(made) }
+    }
+
+    /// A stream of events, which moves over to the next client after a switch.
+    ///
+    /// - Parameter isPinned: Whether it ends with the client that it began on instead.
+    func events<Element: Sendable, Failure: ClientError>(
+        _ operation: @autoclosure () throws(Failure) -> ClientOperation, isPinned: Bool = false,
+        _ open: @escaping @Sendable (Client) -> EventStream<Element, Failure>
+    ) -> EventStream<Element, Failure> {
+        let made: ClientOperation
+        do throws(Failure) { made = try operation() } catch { return .failing(error) }
+        switch kind {
+        case .direct(let client, nil): return open(client)
+        case .direct(let client, let policy?):
+            return policy.stream(made, open(client)).guarded(
+                made, deadline: policy.hasDeadline, names: policy.namesErrors)
+        case .switched(let board):
+            let stream =
+                isPinned ? EventStream(from: { LeasedEventSource(board, made, open) }) : board.events(made, open)
+            return stream.guarded(made)
+        case .refusing(let refusal): return .failing(refusal.error(made))
+        }
+    }
+}
+
+/// Why a client is missing.
+package struct Refusal: Sendable {
+    let code: ErrorCode
+    private let message: @Sendable (_ operation: String) -> String
+
+    /// - Parameters:
+    ///   - code: The code of every error.
+    ///   - message: The error message for an operation.
+    package init(_ code: ErrorCode, _ message: @escaping @Sendable (_ operation: String) -> String) {
+        self.code = code
+        self.message = message
+    }
+
+    /// For a service without a provider, and before the first client exists.
+    init(absent service: InfrastructureService) {
+        self.init(.unsupported) { _ in "No provider was chosen for \(service.rawValue). Choose one in the selection." }
+    }
+
+    func error<Failure: ClientError>(_ operation: ClientOperation) -> Failure { Failure(code, message(operation.name)) }
+}
+
+/// A client that only forwards along its route, for every protocol that has one.
+package struct Routed<Client: Sendable>: Sendable {
+    package let route: Route<Client>
+    /// An object that lives as long as this client.
+    private let owner: (any AnyObject & Sendable)?
+
+    package init(_ route: Route<Client>) { self.init(route, keeping: nil) }
+
+    init(_ route: Route<Client>, keeping owner: (any AnyObject & Sendable)?) {
+        self.route = route
+        self.owner = owner
+    }
+}
+
+extension InfrastructureProvider {
+    /// The provider of a client that leads nowhere.
+    static let unavailable: InfrastructureProvider = "none"
+}

@@ -1,4 +1,0 @@
-extension BenchArea {
-    static let core = BenchArea(
-        name: "core", sections: [CodableBench(), QueryViewBench(), MockReadBench(), MockWriteBench()])
-}
