@@ -45,8 +45,7 @@ struct CrossedProvidersTests {
 
     static let domainBack = ConformanceRun(
         "crossed domain the other way", DomainConformance.all, for: CrossedDomainHarness(auth: .supabase).features,
-        part: 4,
-        part: 3
+        part: 4
     ) {
         CrossedDomainHarness(auth: .supabase)
     }

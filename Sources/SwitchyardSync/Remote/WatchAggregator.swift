@@ -170,3 +170,72 @@ struct WatchAggregator {
         }
     }
 }
+
+/// All changes from the server between two snapshots, for all targets.
+struct RemoteEvent {
+    /// `.never` for a local event that is not a snapshot.
+    var version: Timestamp
+    var targetChanges: [Int: TargetChange] = [:]
+    /// Targets whose confirmed documents are no longer valid, and the purpose with which they are requested again.
+    var mismatches: [Int: TargetRequest.Purpose] = [:]
+    /// Each once.
+    var documents: [CachedDocument] = []
+}
+
+/// What changed for one target.
+struct TargetChange {
+    var resumeToken: [UInt8] = []
+    var isCurrent = false
+    var added: Set<StoragePath> = []
+    var modified: Set<StoragePath> = []
+    var removed: Set<StoragePath> = []
+    /// All results in the target's order, if the server said them.
+    var results: [StoragePath]?
+}
+
+/// The state of the connection.
+package enum OnlineState: Sendable, Hashable {
+    /// Connecting, or no connection is needed.
+    case unknown
+    case online
+    /// An attempt failed or took too long, or the network is switched off: listeners are served from the cache.
+    case offline
+}
+
+/// Decides when the connection counts as lost: after one failure, or 10 s without an answer.
+struct OnlineStateTracker {
+    private(set) var state = OnlineState.unknown
+    private var failures = 0
+
+    enum TimerChange { case none, start, cancel }
+
+    /// The stream of changes is about to be opened.
+    mutating func streamStarts() -> TimerChange {
+        guard failures == 0 else { return .none }
+        state = .unknown
+        return .start
+    }
+
+    /// The stream broke while it was needed.
+    mutating func streamFailed() -> TimerChange {
+        guard state != .online else {
+            state = .unknown
+            return .none
+        }
+        failures += 1
+        state = .offline
+        return .cancel
+    }
+
+    /// A message may have arrived at the same moment.
+    mutating func timedOut() {
+        if state == .unknown { state = .offline }
+    }
+
+    /// Sets a state that is certain, or resets it.
+    mutating func set(_ new: OnlineState) -> TimerChange {
+        failures = 0
+        state = new
+        return .cancel
+    }
+}

@@ -90,8 +90,7 @@ struct RealtimeFaultConformanceTests {
 
     private static let documents = ConformanceRun(
         "supabase documents with a faulty realtime service", StorageConformance.all, for: SupabaseHarness.features,
-        part: 8,
-        part: 4
+        part: 8
     ) {
         Documents(site: try await FaultyRealtimeSite.shared.value)
     }

@@ -1,5 +1,6 @@
 package import Foundation
 package import Switchyard
+import SwitchyardBytes
 
 /// A store in a file: each transaction is completely on disk when it returns.
 ///
@@ -171,4 +172,19 @@ extension StorageError {
     var isDamage: Bool {
         (underlying as? SQLiteFailure)?.isDamage ?? (underlying is RecordReader.Damage)
     }
+}
+
+/// An exclusive claim on a store's folder, taken before the store is opened and held until it is released.
+struct StoreClaim: Sendable {
+    let folder: URL
+    private let lock: FileLock
+
+    /// - Throws: `.localStore` if another client has the folder, or if it cannot be created or written to.
+    init(_ folder: URL) throws(StorageError) {
+        self.folder = folder
+        lock = try SQLiteStoreFiles(folder: folder).lock()
+    }
+
+    /// You may call this twice.
+    func release() { lock.release() }
 }

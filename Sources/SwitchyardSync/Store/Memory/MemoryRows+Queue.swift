@@ -137,3 +137,112 @@ extension MemoryRows {
         queues[owner, default: MemoryQueue()].refused = old.filter { $0.id != id }
     }
 }
+
+/// One user's queue in memory.
+struct MemoryQueue {
+    /// Sorted. Numbers only increase, so a new batch goes to the end.
+    var batches: [QueuedBatch] = []
+    /// The number of removed elements at the front, which avoids moving the rest with every acknowledgement.
+    var start = 0
+    var overlays: [StoragePath: Overlay] = [:]
+    var overlaysByCollection: [CollectionPath: Set<StoragePath>] = [:]
+    var refused: [RefusedBatch] = []
+    /// The numbers of the batches that write to a document, in ascending order.
+    var numbers: [StoragePath: ArraySlice<Int>] = [:]
+
+    var waiting: ArraySlice<QueuedBatch> { batches[start...] }
+
+    /// The index of the first batch whose number is at least `number`.
+    func index(of number: Int) -> Int {
+        var low = start
+        var high = batches.count
+        while low < high {
+            let middle = (low + high) / 2
+            if batches[middle].number < number { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+}
+
+/// Numbers in ascending order, mostly added at the end and removed at the front.
+extension ArraySlice<Int> {
+    /// The index of the first number that is at least `number`.
+    func place(of number: Int) -> Index {
+        var (low, high) = (startIndex, endIndex)
+        while low < high {
+            let middle = (low + high) / 2
+            if self[middle] < number { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+
+    mutating func file(_ number: Int) {
+        if last ?? .min < number { append(number) } else { insert(number, at: place(of: number)) }
+    }
+
+    mutating func unfile(_ number: Int) {
+        let place = place(of: number)
+        guard place < endIndex, self[place] == number else { return }
+        if place == startIndex { removeFirst() } else { remove(at: place) }
+    }
+}
+
+extension MemoryRows {
+    func target(_ target: WatchTarget) -> TargetRecord? { targetIDs[target].flatMap { targetsByID[$0] } }
+
+    func targets() -> [TargetRecord] { Array(targetsByID.values) }
+
+    func putTarget(_ record: TargetRecord) {
+        let old = targetsByID[record.id]
+        undo { [unowned self] in
+            targetsByID[record.id] = old
+            if old == nil { targetIDs[record.target] = nil }
+        }
+        targetsByID[record.id] = record
+        targetIDs[record.target] = record.id
+    }
+
+    func removeTarget(_ id: Int) {
+        removeAllConfirmed(from: id)
+        guard let old = targetsByID[id] else { return }
+        undo { [unowned self] in
+            targetsByID[id] = old
+            targetIDs[old.target] = id
+        }
+        targetsByID[id] = nil
+        targetIDs[old.target] = nil
+    }
+
+    func confirmedKeys(of target: Int) -> Set<StoragePath> { confirmed[target] ?? [] }
+
+    func addConfirmed(_ paths: some Collection<StoragePath>, to target: Int) {
+        guard !paths.isEmpty else { return }
+        var added = Array(paths)
+        var keys = confirmed.removeValue(forKey: target) ?? []
+        if keys.isEmpty, let all = paths as? Set<StoragePath> {
+            keys = all
+        } else {
+            keys.reserveCapacity(keys.count + added.count)
+            added = added.filter { keys.insert($0).inserted }
+        }
+        confirmed[target] = keys
+        confirmations.reserveCapacity(confirmations.count + added.count)
+        for path in added { confirmations[path, default: 0] += 1 }
+        if !added.isEmpty { undo { [unowned self] in removeConfirmed(added, from: target) } }
+    }
+
+    func removeConfirmed(_ paths: some Collection<StoragePath>, from target: Int) {
+        var removed: [StoragePath] = []
+        for path in paths where confirmed[target]?.remove(path) != nil {
+            let left = (confirmations[path] ?? 1) - 1
+            confirmations[path] = left > 0 ? left : nil
+            removed.append(path)
+        }
+        if confirmed[target]?.isEmpty == true { confirmed[target] = nil }
+        if !removed.isEmpty { undo { [unowned self] in addConfirmed(removed, to: target) } }
+    }
+
+    func removeAllConfirmed(from target: Int) { removeConfirmed(confirmedKeys(of: target), from: target) }
+
+    func isConfirmed(_ path: StoragePath) -> Bool { confirmations[path] != nil }
+}
