@@ -25,7 +25,7 @@ struct EmulatorCommand {
         case "supabase":
             let given = try Options(
                 rest, values: Self.supabaseValues.union(["--port", "--folder", "--trust-firebase"]),
-                switches: ["--open", "--domain", "--confirm"])
+                switches: ["--open", "--domain", "--confirm", "--aggregates"])
             supabase = try EmulatorCommand.supabase(given, port: "--port")
             trusted = given["--trust-firebase"]
         case "all":
@@ -34,7 +34,7 @@ struct EmulatorCommand {
                 values: Self.supabaseValues.union([
                     "--firebase-port", "--supabase-port", "--folder", "--project", "--claims",
                 ]),
-                switches: ["--open", "--domain", "--signed-tokens", "--confirm"])
+                switches: ["--open", "--domain", "--signed-tokens", "--confirm", "--aggregates"])
             firebase = try EmulatorCommand.firebase(given, port: "--firebase-port")
             supabase = try EmulatorCommand.supabase(given, port: "--supabase-port")
             if let folder = EmulatorCommand.folder(given) {
@@ -80,6 +80,7 @@ struct EmulatorCommand {
         options.origins = try origins(given)
         options.auth.autoconfirmsEmails = !given.has("--confirm")
         options.allowsEverything = given.has("--open")
+        options.allowsAggregates = given.has("--aggregates")
         options.buckets = given["--bucket"]?.split(separator: ",").map(String.init) ?? []
         options.scripts = [DocumentSchema.sql] + (given.has("--domain") ? [DocumentSchema.domainRules] : [])
         if let schemas = given["--schemas"] { options.schemas = schemas.split(separator: ",").map(String.init) }

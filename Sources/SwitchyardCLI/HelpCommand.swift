@@ -70,6 +70,7 @@ struct HelpCommand {
                             name the project. Accounts need --claims role=authenticated there
             --confirm       new addresses are to be confirmed; the mail is at /_supabase/sent
             --schemas …     schemas exposed by the REST API, such as public,shop
+            --aggregates    the REST API computes sums and averages, which hosted projects do not allow by default
             --providers …   identity providers to enable, such as github,google
             --phone-codes NUMBER=CODE
                             numbers that always get the same code

@@ -36,6 +36,8 @@ public struct LocalSupabaseOptions: Sendable {
     public var maximumRows = 1000
     /// The schemas that the data service exposes; the first is the default.
     public var schemas = ["public"]
+    /// Whether the data service computes sums and other values over rows. Hosted projects do not allow it until their owner does.
+    public var allowsAggregates = false
     /// Origins of web pages elsewhere that may use it, such as `https://app.example.com`; pages on this machine always may.
     public var origins: Set<String> = []
     public var auth = Auth()

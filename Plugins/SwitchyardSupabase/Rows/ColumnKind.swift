@@ -86,33 +86,38 @@ enum ColumnKind: Sendable, Hashable {
     // MARK: Reading
 
     /// The value in an answer; `nil` for null, and for a time that is infinite.
-    func value(_ json: JSON) -> DocumentValue? {
-        if json.isNull { return nil }
+    func value(_ text: IndexedJSON, at place: Int) -> DocumentValue? {
+        if text.isNull(at: place) { return nil }
         switch self {
-        case .json: return DocumentValue(postgres: json)
-        case .unknown: return DocumentValue(postgres: json)
-        case .array(let element):
-            guard let elements = json.array else { return DocumentValue(postgres: json) }
-            return .array(elements.map { element.value($0) ?? .null })
-        case .float: return json.double.map { .double($0) } ?? json.string.flatMap { Double($0) }.map { .double($0) }
-        case .numeric: return json.string.map { ColumnKind.number($0) } ?? json.double.map { .double($0) }
+        // A name that looks like a number is one in no column of text.
+        case .text, .uuid, .date: return .string(text.string(at: place))
+        case .bool, .integer, .json, .unknown: return DocumentValue(postgres: text, at: place)
         case .time(let hasZone):
-            guard let text = json.string,
-                let time = RFC3339.parse(hasZone ? text : text + "Z")
-            else { return nil }
-            return .timestamp(Timestamp(clampingSeconds: time.seconds, nanoseconds: time.nanoseconds))
+            let time = hasZone ? text.moment(at: place) : text.text(at: place).flatMap { RFC3339.parse($0 + "Z") }
+            return time.map { .timestamp(Timestamp(clampingSeconds: $0.seconds, nanoseconds: $0.nanoseconds)) }
+        case .array(let element):
+            guard text.isArray(at: place) else { return DocumentValue(postgres: text, at: place) }
+            var elements: [DocumentValue] = []
+            var inner = place + 1
+            while inner < text.end(of: place) {
+                elements.append(element.value(text, at: inner) ?? .null)
+                inner = text.end(of: inner)
+            }
+            return .array(elements)
+        case .float:
+            let number = text.json(at: place).double ?? text.text(at: place).flatMap { Double($0) }
+            return number.map { .double($0) }
+        case .numeric:
+            return text.text(at: place).map { ColumnKind.number($0) } ?? text.json(at: place).double.map { .double($0) }
         case .bytes:
-            guard let text = json.string, text.hasPrefix("\\x"), let bytes = Hex.decode(text.dropFirst(2)) else {
-                return DocumentValue(postgres: json)
+            guard let hex = text.text(at: place), hex.hasPrefix("\\x"), let bytes = Hex.decode(hex.dropFirst(2)) else {
+                return DocumentValue(postgres: text, at: place)
             }
             return .bytes(Data(bytes))
-        case .text, .uuid, .date:
-            // A name that looks like a number is one in no column of text.
-            return .string(json.string ?? json.text())
-        case .bool, .integer: return DocumentValue(postgres: json)
         case .reference(let collection, _):
-            let path = json.name.flatMap { try? StoragePath(validating: "\(collection)/\($0)") }
-            return path?.collection == collection ? path?.documentValue : DocumentValue(postgres: json)
+            let path = text.json(at: place).name.flatMap { try? StoragePath(validating: "\(collection)/\($0)") }
+            return path?.collection == collection
+                ? path?.documentValue : DocumentValue(postgres: text, at: place)
         }
     }
 

@@ -11,6 +11,7 @@ final class RowCatalog: Sendable {
         var shapes: [ShapeKey: RowShape] = [:]
         var largestPage = 0
         var sinceFunctionsWereMissing: Stopwatch?
+        var mayAggregate = true
     }
 
     private struct DescriptionKey: Hashable {
@@ -38,6 +39,10 @@ final class RowCatalog: Sendable {
         state.withLock { $0.sinceFunctionsWereMissing.map { $0.elapsed < .seconds(60) } ?? false }
     }
     func noteMissingFunctions() { state.withLock { $0.sinceFunctionsWereMissing = Stopwatch(clock) } }
+
+    /// Whether the service is not known to refuse sums and averages.
+    var mayAggregate: Bool { state.withLock(\.mayAggregate) }
+    func noteRefusedAggregates() { state.withLock { $0.mayAggregate = false } }
 
     /// The shape of a table's rows.
     ///

@@ -34,6 +34,14 @@ struct RowAddress: Sendable {
     /// Whether the columns by which an upsert knows a row are all that lead to it, so that it cannot take another's place.
     func isKey(of shape: RowShape) -> Bool { Set(shape.keys) == Set(columns.map(\.name)) }
 
+    /// Whether the columns by which an upsert knows a row are among those that lead to it.
+    func includesKey(of shape: RowShape) -> Bool { Set(shape.keys).isSubset(of: columns.map(\.name)) }
+
+    /// The conditions by which an upsert knows this row.
+    func keyConditions(of shape: RowShape) -> [RowCondition] {
+        columns.indices.filter { shape.keys.contains(columns[$0].name) }.map { conditions[$0] }
+    }
+
     /// The columns that a request for this row names, as the service takes them.
     func columns(with change: RowChange, _ shape: RowShape) -> String {
         (columns.map(\.name) + change.columns(shape)).map(ColumnName.text).joined(separator: ",")
@@ -138,7 +146,7 @@ struct RowChange: Sendable {
     }
 
     /// Whether a row has all of these values, as far as they can be compared.
-    func isIn(_ row: JSONObject) -> Bool {
+    func isIn(_ row: AnswerRow) -> Bool {
         values.allSatisfy { value in
             if value.value == "now" { return true }
             return row[value.key].map { $0 == value.value || $0.double == value.value.double && $0.double != nil }

@@ -29,6 +29,11 @@ indirect enum RowCondition: Sendable, Hashable {
         }
     }
 
+    /// About how long these conditions are in an address.
+    static func length(_ conditions: [RowCondition]) -> Int {
+        FormCoding.encode(parameters(conditions), space: .percent).utf8.count
+    }
+
     /// As part of another condition.
     private var nested: String {
         switch self {
@@ -66,7 +71,7 @@ extension RowCondition.Operand {
     fileprivate func text(isNested: Bool) -> String {
         switch self {
         case .value(let value): isNested ? TableValue.quoted(value) : value
-        case .list(let values): "(\(values.map(TableValue.quoted).joined(separator: ",")))"
+        case .list(let values): "(\(values.map(TableValue.listed).joined(separator: ",")))"
         case .word(let word): word
         }
     }

@@ -16,10 +16,14 @@ struct RowGroup: Sendable {
         let base: String?
     }
 
-    /// Keys are in the address of a request for deletions, which gateways limit.
-    static let maximumDeletions = 100
+    /// The keys of rows to delete are in the address of a request, of which gateways take 8 192 bytes: so long may they be.
+    static let maximumKeys = 7_500
+    /// How many rows with UUIDs as their keys can be deleted in one request.
+    static let maximumDeletions = 190
 
     let kind: Kind
+    /// Whether an upsert knows the rows by less than their paths, so that a row of another parent could be taken for one of them.
+    let needsLook: Bool
     private(set) var entries: [Entry]
     private var paths: Set<StoragePath>
     /// The size of the rows in the request, roughly.
@@ -35,26 +39,38 @@ struct RowGroup: Sendable {
     ) throws(StorageError) {
         var entries: [Entry] = []
         var kind: Kind?
+        var needsLook = false
         var paths: Set<StoragePath> = []
+        var keys: Set<[RowCondition]> = []
         for (index, write) in writes.enumerated() {
             guard places[index].table == shape.table, paths.insert(write.path).inserted else { return nil }
             let row = try RowAddress(write.path, places[index], shape)
             let change = try RowChange(write, shape)
             guard let own = Kind(write, row, change, shape), kind == nil || kind == own else { return nil }
             kind = own
+            if own == .sets, !row.isKey(of: shape) {
+                needsLook = true
+                // One request cannot set a row twice.
+                guard keys.insert(row.keyConditions(of: shape)).inserted else { return nil }
+            }
             let base = index < bases.count ? bases[index].flatMap { shape.version(in: $0) } : nil
             entries.append(Entry(write: write, row: row, change: change, base: base))
         }
-        guard let kind, kind != .deletions || entries.count <= Self.maximumDeletions else { return nil }
-        (self.kind, self.entries, self.paths) = (kind, entries, paths)
+        guard let kind else { return nil }
+        (self.kind, self.needsLook, self.entries, self.paths) = (kind, needsLook, entries, paths)
         size =
             kind == .deletions
             ? 0 : entries.reduce(0) { $0 + JSON.object($1.row.object(with: $1.change)).approximateSize }
+        guard kind != .deletions || fits(conditions(asSent: false)) else { return nil }
     }
 
-    subscript(range: Range<Int>) -> RowGroup {
+    /// Whether a request for deletions has room for these conditions.
+    func fits(_ conditions: [RowCondition]) -> Bool { RowCondition.length(conditions) <= Self.maximumKeys }
+
+    /// Only some of the writes.
+    subscript(indices: some Collection<Int>) -> RowGroup {
         var part = self
-        part.entries = Array(entries[range])
+        part.entries = indices.map { entries[$0] }
         return part
     }
 
@@ -63,10 +79,14 @@ struct RowGroup: Sendable {
 
     /// - Returns: Whether the other group's writes have been added; not those of another kind, or to the same rows.
     mutating func add(_ other: RowGroup) -> Bool {
-        guard other.kind == kind, paths.isDisjoint(with: other.paths),
-            kind != .deletions || entries.count + other.entries.count <= Self.maximumDeletions
-        else { return false }
+        guard other.kind == kind, !needsLook, !other.needsLook, paths.isDisjoint(with: other.paths) else {
+            return false
+        }
         entries += other.entries
+        guard kind != .deletions || fits(conditions(asSent: false)) else {
+            entries.removeLast(other.entries.count)
+            return false
+        }
         paths.formUnion(other.paths)
         size += other.size
         return true
@@ -76,6 +96,17 @@ struct RowGroup: Sendable {
     func columns(_ shape: RowShape) -> String { entries[0].row.columns(with: entries[0].change, shape) }
 
     var objects: JSON { .array(entries.map { .object($0.row.object(with: $0.change)) }) }
+
+    /// The condition for rows with the keys by which an upsert knows these.
+    static func keyCondition(of entries: some Collection<Entry>, _ shape: RowShape) -> RowCondition {
+        let conditions = entries.map { $0.row.keyConditions(of: shape) }
+        let operands = conditions.compactMap { conditions -> String? in
+            guard conditions.count == 1, case .test(_, _, .value(let operand)) = conditions[0] else { return nil }
+            return operand
+        }
+        guard operands.count == conditions.count else { return .any(conditions.map { RowCondition.all($0) }) }
+        return .test(shape.keys[0], "in", .list(operands))
+    }
 
     /// The conditions for exactly these rows.
     ///
@@ -104,7 +135,7 @@ extension RowGroup.Kind {
     fileprivate init?(_ write: DocumentWrite, _ row: RowAddress, _ change: RowChange, _ shape: RowShape) {
         switch (write.operation, write.precondition) {
         case (.set, .none):
-            guard !change.dependsOnRow, row.isKey(of: shape) else { return nil }
+            guard !change.dependsOnRow, row.includesKey(of: shape) else { return nil }
             self = .sets
         case (.set, .exists(false)):
             guard !change.dependsOnRow else { return nil }

@@ -2,67 +2,95 @@ import Switchyard
 import SwitchyardBytes
 import SwitchyardSync
 
+/// A row of an answer, of which only what is asked for becomes a value.
+struct AnswerRow: Sendable {
+    let text: IndexedJSON
+    let place: Int
+
+    subscript(column: String) -> JSON? { text.value(of: column, in: place).map { text.json(at: $0) } }
+}
+
 /// Where the rows of an answer have a table's columns: all of them name the same ones in the same order, so this is worked out
-/// once for an answer.
-final class RowLayout: Sendable {
-    private struct Field: Sendable {
+/// once for an answer. It goes from row to row.
+struct RowLayout {
+    private struct Field {
         /// The field without a value yet.
         let entry: DocumentData.Entry
-        let place: Int
+        let column: Int
         let kind: ColumnKind
     }
 
     private let shape: RowShape
-    private let keys: [String]
+    private let model: AnswerRow
     /// In the order of documents' fields.
     private let fields: [Field]
     private let names: [Int?]
-    private let version: Int?
-    private let created: (place: Int, kind: ColumnKind)?
+    /// What all paths begin with, if nothing but the ID follows.
+    private let prefix: String?
+    private let versionColumn: Int?
+    private let createdColumn: (place: Int, kind: ColumnKind)?
+    /// Where the row has its values, column by column.
+    private var places: [Int]
 
-    /// - Parameter row: One of the rows.
-    init(_ shape: RowShape, like row: JSONObject) {
+    /// - Parameter row: The first of the rows.
+    init(_ shape: RowShape, at row: AnswerRow) {
         self.shape = shape
-        keys = row.keys
-        var places: [String: Int] = [:]
-        for (place, key) in row.keys.enumerated() { places[key] = place }
+        model = row
+        let keys = row.text.keys(of: row.place)
+        var columns: [String: Int] = [:]
+        for (column, key) in keys.enumerated() { columns[row.text.string(at: key)] = column }
+        places = keys.map { $0 + 1 }
         let mapping = shape.mapping
         fields = mapping.fields.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }.compactMap {
             name, column in
-            places[column].map {
-                Field(entry: DocumentData.Entry(name: name, value: .null), place: $0, kind: shape.kind(of: column))
+            columns[column].map {
+                Field(entry: DocumentData.Entry(name: name, value: .null), column: $0, kind: shape.kind(of: column))
             }
         }
-        names = (shape.table.parentColumns + [mapping.idColumn]).map { places[$0] }
-        version = places[RowShape.version]
-        created = mapping.createdColumn.flatMap { column in places[column].map { ($0, shape.kind(of: column)) } }
+        names = (shape.table.parentColumns + [mapping.idColumn]).map { columns[$0] }
+        prefix = shape.table.rootPrefix
+        versionColumn = columns[RowShape.version]
+        createdColumn = mapping.createdColumn.flatMap { column in columns[column].map { ($0, shape.kind(of: column)) } }
     }
 
-    /// Whether a row has the columns in these places.
-    func fits(_ row: JSONObject) -> Bool {
-        guard row.count == keys.count else { return false }
-        for place in keys.indices where row[place].key != keys[place] { return false }
-        return true
+    /// - Returns: `false` for a row with other columns, which needs a layout of its own.
+    mutating func move(to row: AnswerRow) -> Bool {
+        row.text === model.text && model.text.findValues(of: row.place, like: model.place, in: &places)
     }
 
-    /// - Returns: `nil` for a row whose key is no document's name.
-    func path(of row: JSONObject) -> StoragePath? {
-        shape.table.path(named: names.map { $0.flatMap { row[$0].value.name } })
+    /// The path of the row's document; `nil` if its key is no document's name.
+    var path: StoragePath? {
+        guard let prefix else { return shape.table.path(named: names.map { $0.flatMap { name(in: $0) } }) }
+        return names[0].flatMap { name(in: $0) }.flatMap { shape.table.path(named: $0, behind: prefix) }
     }
 
-    func version(of row: JSONObject) -> String? { version.flatMap { row[$0].value.name } }
+    var version: String? { versionColumn.flatMap { name(in: $0) } }
 
-    func document(_ row: JSONObject, at path: StoragePath, version: Timestamp) -> DocumentSnapshot {
-        var entries: [DocumentData.Entry] = []
-        entries.reserveCapacity(fields.count)
-        for field in fields {
-            guard let value = field.kind.value(row[field.place].value) else { continue }
-            var entry = field.entry
-            entry.value = value
-            entries.append(entry)
+    private func name(in column: Int) -> String? {
+        let place = places[column]
+        return model.text.isString(at: place) ? model.text.string(at: place) : model.text.json(at: place).name
+    }
+
+    /// The fields of the row's document.
+    var data: DocumentData {
+        let entries = [DocumentData.Entry](unsafeUninitializedCapacity: fields.count) { entries, count in
+            for index in fields.indices {
+                guard let value = fields[index].kind.value(model.text, at: places[fields[index].column]) else {
+                    continue
+                }
+                var entry = fields[index].entry
+                entry.value = value
+                (entries.baseAddress! + count).initialize(to: entry)
+                count += 1
+            }
         }
-        var time = Timestamp.never
-        if let created, case .timestamp(let known)? = created.kind.value(row[created.place].value) { time = known }
-        return .existing(path, DocumentData(unsorted: entries), createTime: time, updateTime: version)
+        return DocumentData(inOrder: entries)
+    }
+
+    var created: Timestamp {
+        guard let createdColumn,
+            case .timestamp(let time)? = createdColumn.kind.value(model.text, at: places[createdColumn.place])
+        else { return .never }
+        return time
     }
 }

@@ -59,13 +59,14 @@ extension RowReader {
             let place = TableMappings.Place(table: table, parents: table.parents(of: collection))
             let answer = try await rows(named: paths.map(\.id), in: place)
             // Such as they are now, which may be later than in the digest.
-            for row in documents(of: answer) {
-                guard row.isSettled else {
+            let rows = documents(of: answer)
+            for (index, document) in rows.documents.enumerated() {
+                guard rows.areSettled[index] else {
                     found.isSettled = false
                     continue
                 }
-                found.documents[row.document.path] = row.document
-                read[row.document.path] = row.tag?.rawValue
+                found.documents[document.path] = document
+                read[document.path] = rows.tags?[index].rawValue
             }
         }
         found.results = found.results.map { ($0.path, read[$0.path] ?? $0.mark) }
@@ -75,10 +76,10 @@ extension RowReader {
     private func found(_ answer: Answer) -> RowTargets.Found {
         var found = RowTargets.Found(version: answer.version)
         found.hasTags = answer.shape.hasVersions
-        for row in documents(of: answer) {
-            let document = row.document
-            found.results.append((document.path, row.tag?.rawValue ?? "\(document.data.hashValue)"))
-            if row.isSettled { found.documents[document.path] = document } else { found.isSettled = false }
+        let rows = documents(of: answer)
+        for (index, document) in rows.documents.enumerated() {
+            found.results.append((document.path, rows.tags?[index].rawValue ?? "\(document.data.hashValue)"))
+            if rows.areSettled[index] { found.documents[document.path] = document } else { found.isSettled = false }
         }
         return found
     }

@@ -22,49 +22,62 @@ struct RowReader: Sendable {
     struct Answer: Sendable {
         let shape: RowShape
         let version: Timestamp
-        var rows: [JSONObject] = []
+        var rows: [AnswerRow] = []
     }
 
-    /// A row as a document.
+    /// Rows as documents.
     struct Found: Sendable {
-        /// With the time at which this version of it was first seen.
-        let document: DocumentSnapshot
-        let tag: DocumentTag?
-        /// Whether it is known to be no older than what was seen.
-        let isSettled: Bool
-    }
-
-    func document(_ row: JSONObject, of answer: Answer) -> Found? {
-        var one = answer
-        one.rows = [row]
-        return documents(of: one).first
+        /// Each with the time at which this version of it was first seen.
+        var documents: [DocumentSnapshot] = []
+        /// Those of the documents; `nil` for all where rows have no versions.
+        var tags: [DocumentTag]?
+        /// Whether each is known to be no older than what was seen.
+        var areSettled: [Bool] = []
+        /// The places of the rows that they come from, in the answer.
+        var rows: [Int] = []
     }
 
     /// The rows of an answer whose keys are documents' names.
-    func documents(of answer: Answer) -> [Found] {
-        guard let first = answer.rows.first else { return [] }
-        var layout = RowLayout(answer.shape, like: first)
-        var named: [(row: JSONObject, layout: RowLayout, path: StoragePath)] = []
-        named.reserveCapacity(answer.rows.count)
-        var seen: [(path: StoragePath, version: String)] = []
-        seen.reserveCapacity(answer.rows.count)
-        for row in answer.rows {
-            if !layout.fits(row) { layout = RowLayout(answer.shape, like: row) }
-            guard let path = layout.path(of: row) else { continue }
-            named.append((row, layout, path))
-            if let version = layout.version(of: row) { seen.append((path, version)) }
+    func documents(of answer: Answer) -> Found {
+        guard let first = answer.rows.first else { return Found() }
+        var layout = RowLayout(answer.shape, at: first)
+        var paths: [StoragePath] = []
+        var versions: [String] = []
+        var contents: [(data: DocumentData, created: Timestamp)] = []
+        paths.reserveCapacity(answer.rows.count)
+        versions.reserveCapacity(answer.rows.count)
+        contents.reserveCapacity(answer.rows.count)
+        var found = Found()
+        found.rows.reserveCapacity(answer.rows.count)
+        for (place, row) in answer.rows.enumerated() {
+            if !layout.move(to: row) { layout = RowLayout(answer.shape, at: row) }
+            guard let path = layout.path else { continue }
+            paths.append(path)
+            found.rows.append(place)
+            if let version = layout.version { versions.append(version) }
+            contents.append((layout.data, layout.created))
         }
+        found.documents.reserveCapacity(paths.count)
         // Rows of views have no versions, so either all have one or none.
-        let times = seen.count == named.count ? versions.times(of: seen, from: answer.version) : []
-        return named.indices.map { index in
-            let (row, layout, path) = named[index]
-            let time = times.isEmpty ? answer.version : times[index]
-            return Found(
-                document: layout.document(row, at: path, version: time ?? answer.version),
-                tag: times.isEmpty ? nil : answer.shape.tag(seen[index].version),
-                // First seen by a later read whose answer was faster: the next check reports it.
-                isSettled: time.map { $0 <= answer.version } ?? false)
+        guard versions.count == paths.count else {
+            for (path, (data, created)) in zip(paths, contents) {
+                found.documents.append(
+                    .existing(path, data, createTime: created, updateTime: answer.version))
+            }
+            found.areSettled = Array(repeating: false, count: paths.count)
+            return found
         }
+        let times = self.versions.times(of: paths, in: versions, from: answer.version)
+        found.areSettled.reserveCapacity(paths.count)
+        for index in paths.indices {
+            let (data, created) = contents[index]
+            found.documents.append(
+                .existing(paths[index], data, createTime: created, updateTime: times[index] ?? answer.version))
+            // First seen by a later read whose answer was faster: the next check reports it.
+            found.areSettled.append(times[index].map { $0 <= answer.version } ?? false)
+        }
+        found.tags = answer.shape.tags(versions)
+        return found
     }
 
     // MARK: Queries
@@ -73,12 +86,9 @@ struct RowReader: Sendable {
     func results(of query: Query, in place: TableMappings.Place) async throws(StorageError) -> FetchedDocuments {
         let answer = try await rows(of: query, in: place)
         let found = documents(of: answer)
-        var tags: [StoragePath: DocumentTag] = [:]
-        tags.reserveCapacity(found.count)
-        for one in found { tags[one.document.path] = one.tag }
         var fetched = FetchedDocuments(
-            documents: found.map(\.document).projected(for: query), readTime: answer.version,
-            rowCount: answer.rows.count, tags: tags)
+            documents: found.documents.projected(for: query), readTime: answer.version, rowCount: answer.rows.count,
+            tagsInOrder: found.tags)
         fetched.areDecided = true
         return fetched
     }
@@ -104,8 +114,8 @@ struct RowReader: Sendable {
 
     /// What the service could not say is done here.
     private func evaluated(
-        _ rows: [JSONObject], _ plan: TableQuery, at version: Timestamp
-    ) throws(StorageError) -> [JSONObject] {
+        _ rows: [AnswerRow], _ plan: TableQuery, at version: Timestamp
+    ) throws(StorageError) -> [AnswerRow] {
         guard rows.count <= Self.evaluatedHere else {
             throw .unsupported(
                 "a query with conditions that its data service cannot evaluate over more than \(Self.evaluatedHere) rows",
@@ -115,11 +125,14 @@ struct RowReader: Sendable {
             )
         }
         let evaluator = QueryEvaluator(plan.query)
-        var found: [(document: DocumentSnapshot, row: JSONObject)] = []
-        let layout = rows.first.map { RowLayout(plan.shape, like: $0) }
+        var found: [(document: DocumentSnapshot, row: AnswerRow)] = []
+        guard let first = rows.first else { return [] }
+        var layout = RowLayout(plan.shape, at: first)
         for row in rows {
-            guard let layout, let path = layout.path(of: row) else { continue }
-            let document = layout.document(row, at: path, version: version)
+            if !layout.move(to: row) { layout = RowLayout(plan.shape, at: row) }
+            guard let path = layout.path else { continue }
+            let document = DocumentSnapshot.existing(
+                path, layout.data, createTime: layout.created, updateTime: version)
             if evaluator.matches(document) { found.append((document, row)) }
         }
         if !plan.isSorted {
@@ -183,8 +196,8 @@ struct RowReader: Sendable {
 
     /// A name that the type of its column cannot be is that of no row.
     private func unlessMistyped(
-        _ read: () async throws(StorageError) -> [JSONObject]
-    ) async throws(StorageError) -> [JSONObject] {
+        _ read: () async throws(StorageError) -> [AnswerRow]
+    ) async throws(StorageError) -> [AnswerRow] {
         do throws(StorageError) { return try await read() } catch {
             guard let failure = error.underlying as? PostgRESTFailure, ["22P02", "22003"].contains(failure.code) else {
                 throw error
@@ -198,7 +211,7 @@ struct RowReader: Sendable {
     /// Pages until one shows that it is the last: the service cuts off long answers without saying so.
     func pages(
         _ plan: TableQuery, _ selection: String, limit: Int?, offset: Int
-    ) async throws(StorageError) -> [JSONObject] {
+    ) async throws(StorageError) -> [AnswerRow] {
         guard let conditions = plan.conditions else { return [] }
         return try await pages(
             plan.shape, conditions, selection, orders: plan.orders, limit: limit, offset: offset)
@@ -207,8 +220,8 @@ struct RowReader: Sendable {
     private func pages(
         _ shape: RowShape, _ conditions: [RowCondition], _ selection: String,
         orders: [(column: String, isAscending: Bool)], limit: Int?, offset: Int = 0
-    ) async throws(StorageError) -> [JSONObject] {
-        var rows: [JSONObject] = []
+    ) async throws(StorageError) -> [AnswerRow] {
+        var rows: [AnswerRow] = []
         var position: RowCondition?
         while true {
             var parameters = RowCondition.parameters(conditions + (position.map { [$0] } ?? []))
@@ -243,7 +256,7 @@ struct RowReader: Sendable {
     }
 
     private func send(_ shape: RowShape, _ parameters: [(name: String, value: String)]) async throws(StorageError)
-        -> [JSONObject]
+        -> [AnswerRow]
     {
         try await rows(in: service.send(request(.get, shape, parameters), as: reader), of: shape)
     }
@@ -261,15 +274,16 @@ struct RowReader: Sendable {
         return request
     }
 
-    func rows(in response: HTTPResponse, of shape: RowShape) throws(StorageError) -> [JSONObject] {
-        guard let list = try service.parsed(response.body, of: shape.mapping.table)?.array else {
+    func rows(in response: HTTPResponse, of shape: RowShape) throws(StorageError) -> [AnswerRow] {
+        guard let text = try service.indexed(response.body, of: shape.mapping.table), text.isArray(at: 0) else {
             throw .unreadableAnswer
         }
-        var rows: [JSONObject] = []
-        rows.reserveCapacity(list.count)
-        for element in list {
-            guard let row = element.object else { throw .unreadableAnswer }
-            rows.append(row)
+        var rows: [AnswerRow] = []
+        var place = 1
+        while place < text.end(of: 0) {
+            guard text.isObject(at: place) else { throw .unreadableAnswer }
+            rows.append(AnswerRow(text: text, place: place))
+            place = text.end(of: place)
         }
         return rows
     }

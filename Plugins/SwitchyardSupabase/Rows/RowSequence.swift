@@ -13,6 +13,9 @@ final class RowSequence: Sendable {
     /// Continues behind a version, even if the device's clock says something earlier.
     func begin(after version: Timestamp) { last.withLock { $0 = max($0, version) } }
 
+    /// The latest version that this has given or continues behind.
+    var latest: Timestamp { last.withLock { $0 } }
+
     func next() -> Timestamp {
         let time = Timestamp(microseconds: now().microseconds)
         return last.withLock { last in

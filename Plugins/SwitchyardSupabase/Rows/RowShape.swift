@@ -13,6 +13,8 @@ struct RowShape: Sendable {
     let computed: Set<String>
     /// The columns by whose values an upsert knows a row.
     let keys: [String]
+    /// The columns of a request for all fields.
+    private let wholeSelection: String
 
     /// - Parameters:
     ///   - table: The mapping.
@@ -45,6 +47,7 @@ struct RowShape: Sendable {
         hasVersions = facts.hasVersions
         computed = facts.computed
         keys = facts.keys ?? table.parentColumns + [mapping.idColumn]
+        wholeSelection = RowShape.selection(of: nil, table, kinds, hasVersions: facts.hasVersions)
     }
 
     var mapping: SupabaseTableMapping { table.mapping }
@@ -62,6 +65,13 @@ struct RowShape: Sendable {
     ///
     /// - Parameter fields: The fields to read; `nil` for all.
     func selection(of fields: [FieldPath]? = nil) -> String {
+        fields == nil ? wholeSelection : RowShape.selection(of: fields, table, kinds, hasVersions: hasVersions)
+    }
+
+    private static func selection(
+        of fields: [FieldPath]?, _ table: MappedTable, _ kinds: [String: ColumnKind], hasVersions: Bool
+    ) -> String {
+        let mapping = table.mapping
         var columns = table.parentColumns + [mapping.idColumn]
         let names = fields.map { Set($0.compactMap(\.components.first)) }
         columns += mapping.fields.filter { names?.contains($0.key) ?? true }.map(\.value).sorted()
@@ -70,8 +80,17 @@ struct RowShape: Sendable {
         var seen: Set<String> = []
         return columns.filter { seen.insert($0).inserted }.map { column in
             // As text, since a number in JSON may be rounded on its way.
-            if case .numeric = kind(of: column) { "\(ColumnName.text(column))::text" } else { ColumnName.text(column) }
+            if case .numeric = kinds[column] ?? .unknown {
+                "\(ColumnName.text(column))::text"
+            } else {
+                ColumnName.text(column)
+            }
         }.joined(separator: ",")
+    }
+
+    /// The columns that lead to a row.
+    var pathSelection: String {
+        (table.parentColumns + [mapping.idColumn]).map(ColumnName.text).joined(separator: ",")
     }
 
     /// The columns of the key, and the version.
@@ -91,19 +110,23 @@ struct RowShape: Sendable {
     /// A row as a document. For many rows, use one ``RowLayout``.
     ///
     /// - Returns: `nil` for a row whose key is no document's name.
-    func document(_ row: JSONObject, at version: Timestamp) -> DocumentSnapshot? {
-        let layout = RowLayout(self, like: row)
-        return layout.path(of: row).map { layout.document(row, at: $0, version: version) }
+    func document(_ row: AnswerRow, at version: Timestamp) -> DocumentSnapshot? {
+        let layout = RowLayout(self, at: row)
+        return layout.path.map { .existing($0, layout.data, createTime: layout.created, updateTime: version) }
     }
 
-    func path(of row: JSONObject) -> StoragePath? {
+    func path(of row: AnswerRow) -> StoragePath? {
         table.path(named: (table.parentColumns + [mapping.idColumn]).map { row[$0]?.name })
     }
 
-    func version(of row: JSONObject) -> String? { row[RowShape.version]?.name }
+    func version(of row: AnswerRow) -> String? { row[RowShape.version]?.name }
 
-    func tag(of row: JSONObject) -> DocumentTag? { version(of: row).map { tag($0) } }
+    func tag(of row: AnswerRow) -> DocumentTag? { version(of: row).map { tag($0) } }
     func tag(_ version: String) -> DocumentTag { table.tag(version) }
+    func tags(_ versions: [String]) -> [DocumentTag] {
+        let prefix = table.tagPrefix
+        return versions.map { DocumentTag(rawValue: prefix + $0) }
+    }
     func version(in tag: DocumentTag) -> String? { table.version(in: tag) }
 
     // MARK: Writing

@@ -31,6 +31,7 @@ struct RowStore: Sendable {
 
     func begin(after version: Timestamp) { sequence.begin(after: version) }
     func nextVersion() -> Timestamp { sequence.next() }
+    var latestVersion: Timestamp { sequence.latest }
 
     /// The version of a row that the functions have written.
     func written(_ path: StoragePath) -> Timestamp {
@@ -56,9 +57,10 @@ struct RowStore: Sendable {
         for (place, paths) in paths {
             let answer = try await reader.rows(named: paths.map(\.id), in: place)
             fetched.readTime = min(fetched.readTime, answer.version)
-            for found in reader.documents(of: answer) {
-                fetched.documents.append(found.document)
-                fetched.tags[found.document.path] = found.tag
+            let found = reader.documents(of: answer)
+            for (index, document) in found.documents.enumerated() {
+                fetched.documents.append(document)
+                fetched.tags[document.path] = found.tags?[index]
             }
         }
         return fetched
@@ -75,9 +77,7 @@ struct RowStore: Sendable {
             let count = try await reader().count(query, in: place)
             return aggregations.map { _ in .integer(Int64(count)) }
         }
-        var query = query
-        query.projection = aggregations.compactMap(\.field)
-        return AggregateEvaluator.values(of: aggregations, over: try await results(of: query, in: place).documents)
+        return try await reader().aggregate(query, in: place, aggregations)
     }
 
     func reader(as owner: CallOwner? = nil) -> RowReader {
@@ -93,6 +93,18 @@ struct RowStore: Sendable {
         let shape = catalog.knownShape(of: place.table) ?? RowShape(place.table, isPartial: true)
         if isNamed { _ = try RowAddress(write.path, place, shape) }
         _ = try RowChange(write, shape)
+    }
+
+    /// Refuses more deletions together than a request has room for.
+    func check(_ writes: [DocumentWrite], in places: [TableMappings.Place]) throws(StorageError) {
+        guard writes.count > 1, writes.allSatisfy({ $0.operation == .delete && $0.precondition == .none }) else {
+            return
+        }
+        let table = places[0].table
+        // Others are no deletions of rows of one table.
+        guard places.allSatisfy({ $0.table == table }), Set(writes.map(\.path)).count == writes.count else { return }
+        let shape = catalog.knownShape(of: table) ?? RowShape(table, isPartial: true)
+        if try RowGroup(writes, in: places, shape) == nil { throw .manyDeletions(writes.count, from: table) }
     }
 
     /// How writes can be carried out.
@@ -113,7 +125,7 @@ struct RowStore: Sendable {
         return try await reader().knowing(places[0].table) { (shape) throws(StorageError) in
             if writes.count == 1 { return try RowChange(writes[0], shape).dependsOnRow ? .cautious : .plain }
             guard let group = try RowGroup(writes, in: places, shape) else { return .functions }
-            return group.kind == .deletions ? .cautious : .plain
+            return group.kind == .deletions || group.needsLook ? .cautious : .plain
         }
     }
 
@@ -125,7 +137,7 @@ struct RowStore: Sendable {
         _ write: DocumentWrite, in place: TableMappings.Place, for batch: OutgoingBatch?
     ) async throws(StorageError) -> CommitResult {
         let (shape, written) = try await writer(for: batch).write(write, place)
-        return result(of: [write], [written.row], shape)
+        return result(of: write, written.row, shape)
     }
 
     /// Adds a row under a key that the database makes.
@@ -134,7 +146,7 @@ struct RowStore: Sendable {
     ) async throws(StorageError) -> (document: StoragePath, result: CommitResult) {
         let (path, shape, row) = try await writer(for: batch).add(write, place)
         let named = DocumentWrite(path: path, operation: write.operation, transforms: write.transforms)
-        return (path, result(of: [named], [row], shape))
+        return (path, result(of: named, row, shape))
     }
 
     /// Carries out as many of the first batches as one request can: all of them, or none.
@@ -163,11 +175,8 @@ struct RowStore: Sendable {
             let joined = OutgoingBatch(
                 id: batches[0].id, writes: group.entries.map(\.write), mayHaveBeenSent: batches[0].mayHaveBeenSent,
                 userID: batches[0].userID, bases: group.entries.map { $0.base.map { shape.tag($0) } })
-            var rows = try await writer(for: joined).write(group, shape)[...]
-            return batches.prefix(count).map { batch in
-                defer { rows = rows.dropFirst(batch.writes.count) }
-                return result(of: batch.writes, Array(rows.prefix(batch.writes.count)), shape)
-            }
+            let rows = try await writer(for: joined).write(group, shape)
+            return results(of: batches.prefix(count).map(\.writes), rows, shape)
         }
     }
 
@@ -177,29 +186,46 @@ struct RowStore: Sendable {
             fences: fences, batch: batch)
     }
 
-    /// The result of writes that took effect together.
+    /// The results of batches that took effect together.
     ///
-    /// - Parameter rows: For each write, the row that came back.
-    private func result(of writes: [DocumentWrite], _ rows: [JSONObject?], _ shape: RowShape) -> CommitResult {
-        let answer = RowReader.Answer(shape: shape, version: sequence.next())
-        let reader = reader()
-        var result = CommitResult(commitTime: answer.version)
-        for (write, row) in zip(writes, rows) {
-            let document = row.flatMap { reader.document($0, of: answer)?.document }
-            let version = document?.updateTime ?? answer.version
-            result.commitTime = writes.count == 1 ? version : answer.version
-            result.updateTimes.append(version)
-            guard write.operation != .verify else { continue }
-            if document == nil { versions.forget(write.path, writtenAt: answer.version) }
-            // Such as it is in the table: a trigger may have changed what was sent, or somebody made a deleted row anew.
-            if let document {
-                result.outcomes.append(.returned(document, tag: row.flatMap { shape.tag(of: $0) }))
-            } else {
-                result.outcomes.append(
-                    write.operation == .delete ? .returned(.missing(write.path), tag: nil) : .unknown)
+    /// - Parameter rows: For each write of all batches, the row that came back.
+    private func results(of batches: [[DocumentWrite]], _ rows: [AnswerRow?], _ shape: RowShape) -> [CommitResult] {
+        var answer = RowReader.Answer(shape: shape, version: sequence.next())
+        answer.rows = rows.compactMap(\.self)
+        let found = reader().documents(of: answer)
+        // The place of a write's row among those that came back, and that of its document.
+        var (row, place, document) = (0, 0, 0)
+        return batches.map { writes in
+            var result = CommitResult(commitTime: answer.version)
+            for write in writes {
+                defer { row += 1 }
+                var known: Int?
+                if row < rows.count, rows[row] != nil {
+                    if document < found.rows.count, found.rows[document] == place {
+                        known = document
+                        document += 1
+                    }
+                    place += 1
+                }
+                let version = known.flatMap { found.documents[$0].updateTime } ?? answer.version
+                if writes.count == 1 { result.commitTime = version }
+                result.updateTimes.append(version)
+                guard write.operation != .verify else { continue }
+                // Such as it is in the table: a trigger may have changed what was sent, or somebody made a deleted row anew.
+                if let known {
+                    result.outcomes.append(.returned(found.documents[known], tag: found.tags?[known]))
+                } else {
+                    versions.forget(write.path, writtenAt: answer.version)
+                    result.outcomes.append(
+                        write.operation == .delete ? .returned(.missing(write.path), tag: nil) : .unknown)
+                }
             }
+            return result
         }
-        return result
+    }
+
+    private func result(of write: DocumentWrite, _ row: AnswerRow?, _ shape: RowShape) -> CommitResult {
+        results(of: [[write]], [row], shape)[0]
     }
 }
 
@@ -208,15 +234,5 @@ extension DocumentWrite {
     fileprivate var isOfValues: Bool {
         guard transforms.isEmpty else { return false }
         return if case .patch(_, let mask) = operation { mask.allSatisfy { $0.components.count == 1 } } else { true }
-    }
-}
-
-extension Aggregation {
-    /// The field whose values it needs.
-    fileprivate var field: FieldPath? {
-        switch self {
-        case .count: nil
-        case .sum(let field), .average(let field): field
-        }
     }
 }

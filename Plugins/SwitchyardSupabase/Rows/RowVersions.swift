@@ -15,24 +15,32 @@ final class RowVersions: Sendable {
     /// The times of rows that were read or written: those at which these versions of them were first seen.
     ///
     /// - Parameters:
-    ///   - seen: Rows with their versions.
+    ///   - paths: The rows.
+    ///   - seen: Their versions.
     ///   - time: When the read began, or the write was answered.
     /// - Returns: For each row, its time; `nil` if the answer may be older than what is known: it was asked for before a write
     ///   had its answer.
-    func times(of seen: [(path: StoragePath, version: String)], from time: Timestamp) -> [Timestamp?] {
+    func times(of paths: [StoragePath], in seen: [String], from time: Timestamp) -> [Timestamp?] {
         rows.withLock { rows in
             if rows.count >= Self.limit { rows.removeAll() }
-            return seen.map { path, version in
-                Self.note(version, time, &rows[path, default: Known(version: version, since: time)])
+            var times: [Timestamp?] = []
+            times.reserveCapacity(paths.count)
+            for (path, version) in zip(paths, seen) {
+                if let known = rows[path] {
+                    guard known.version != version else {
+                        times.append(known.since)
+                        continue
+                    }
+                    guard known.since < time else {
+                        times.append(nil)
+                        continue
+                    }
+                }
+                rows[path] = Known(version: version, since: time)
+                times.append(time)
             }
+            return times
         }
-    }
-
-    private static func note(_ version: String, _ time: Timestamp, _ known: inout Known) -> Timestamp? {
-        if known.version == version { return known.since }
-        guard known.since < time else { return nil }
-        known = Known(version: version, since: time)
-        return time
     }
 
     /// A write was answered at a time, and what the row is now is not known: older answers say nothing about it.

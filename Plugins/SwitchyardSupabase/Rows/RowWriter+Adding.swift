@@ -11,7 +11,7 @@ extension RowWriter {
     /// Adds a row, once. A lost answer is made good where the table has a witness: a column with a value of the client's own.
     func add(
         _ write: DocumentWrite, _ place: TableMappings.Place
-    ) async throws(StorageError) -> (path: StoragePath, shape: RowShape, row: JSONObject) {
+    ) async throws(StorageError) -> (path: StoragePath, shape: RowShape, row: AnswerRow) {
         guard case .set = write.operation, write.precondition == .none || write.precondition == .exists(false) else {
             throw .unnamedRow(write.path, place.table)
         }
@@ -30,7 +30,7 @@ extension RowWriter {
     }
 
     private func add(_ object: JSONObject, _ witness: String, _ shape: RowShape) async throws(StorageError)
-        -> JSONObject
+        -> AnswerRow
     {
         for _ in 0..<Self.additions {
             do throws(StorageError) {

@@ -5,19 +5,40 @@ import SwitchyardWire
 
 /// Several rows in one request.
 extension RowWriter {
+    /// How many rows a look names.
+    private static let portion = 100
+
     /// Carries out all writes of a group, or none.
     ///
     /// - Returns: For each, the row that it has left; `nil` if there is none, or if the caller may not see it.
-    func write(_ group: RowGroup, _ shape: RowShape) async throws(StorageError) -> [JSONObject?] {
+    func write(_ group: RowGroup, _ shape: RowShape) async throws(StorageError) -> [AnswerRow?] {
         for entry in group.entries { try await passFence(entry.write, entry.row, entry.change, shape) }
         switch group.kind {
-        case .sets: return group.inOrder(try await upsert(group.objects, group.columns(shape), shape), shape)
+        case .sets:
+            if group.needsLook { try await checkParents(of: group, shape) }
+            return group.inOrder(try await upsert(group.objects, group.columns(shape), shape), shape)
         case .creations: return try await create(group, shape)
         case .deletions: return try await delete(group, shape)
         }
     }
 
-    private func create(_ group: RowGroup, _ shape: RowShape) async throws(StorageError) -> [JSONObject?] {
+    /// Refuses sets of rows that other parents have: an upsert would take them away.
+    private func checkParents(of group: RowGroup, _ shape: RowShape) async throws(StorageError) {
+        for start in stride(from: 0, to: group.entries.count, by: Self.portion) {
+            let some = group.entries[start..<min(start + Self.portion, group.entries.count)]
+            let rows = try await read([RowGroup.keyCondition(of: some, shape)], shape)
+            for row in rows {
+                let path = shape.path(of: row)
+                let taken = some.first { entry in
+                    entry.write.path != path
+                        && entry.row.columns.allSatisfy { !shape.keys.contains($0.name) || row[$0.name] == $0.value }
+                }
+                if let taken { throw .existingRow(taken.row) }
+            }
+        }
+    }
+
+    private func create(_ group: RowGroup, _ shape: RowShape) async throws(StorageError) -> [AnswerRow?] {
         let columns = ("columns", group.columns(shape))
         do throws(StorageError) {
             let rows = try await send(
@@ -43,11 +64,22 @@ extension RowWriter {
         }
     }
 
-    private func delete(_ group: RowGroup, _ shape: RowShape) async throws(StorageError) -> [JSONObject?] {
+    private func delete(_ group: RowGroup, _ shape: RowShape) async throws(StorageError) -> [AnswerRow?] {
         let isRepeated = batch?.mayHaveBeenSent == true
-        let conditions = RowCondition.parameters(group.conditions(asSent: isRepeated))
+        var conditions = group.conditions(asSent: isRepeated)
+        if isRepeated, !group.fits(conditions) {
+            // Not with a version for each row, but without those that were made anew.
+            let there = group.inOrder(try await read(group, shape), shape)
+            let same = there.indices.filter { index in
+                guard let row = there[index] else { return false }
+                return group.entries[index].base.map { $0 == shape.version(of: row) } ?? true
+            }
+            guard !same.isEmpty else { return there }
+            conditions = group[same].conditions(asSent: false)
+        }
         let deleted = try await send(
-            .delete, shape, conditions + [("select", shape.selection())], "return=representation", nil)
+            .delete, shape, RowCondition.parameters(conditions) + [("select", shape.pathSelection)],
+            "return=representation", nil)
         guard deleted.count < group.entries.count else { return group.entries.map { _ in nil } }
         let left = group.inOrder(try await read(group, shape), shape)
         for (entry, row) in zip(group.entries, left) {
@@ -58,10 +90,10 @@ extension RowWriter {
         return left
     }
 
-    private func read(_ group: RowGroup, _ shape: RowShape) async throws(StorageError) -> [JSONObject] {
-        var rows: [JSONObject] = []
-        for start in stride(from: 0, to: group.entries.count, by: RowGroup.maximumDeletions) {
-            let some = group[start..<min(start + RowGroup.maximumDeletions, group.entries.count)]
+    private func read(_ group: RowGroup, _ shape: RowShape) async throws(StorageError) -> [AnswerRow] {
+        var rows: [AnswerRow] = []
+        for start in stride(from: 0, to: group.entries.count, by: Self.portion) {
+            let some = group[start..<min(start + Self.portion, group.entries.count)]
             rows += try await read(some.conditions(asSent: false), shape)
         }
         return rows
@@ -70,7 +102,7 @@ extension RowWriter {
 
 extension RowGroup {
     /// The rows of an answer, each beside the write that it belongs to.
-    fileprivate func inOrder(_ rows: [JSONObject], _ shape: RowShape) -> [JSONObject?] {
+    fileprivate func inOrder(_ rows: [AnswerRow], _ shape: RowShape) -> [AnswerRow?] {
         let found = Dictionary(rows.map { (shape.path(of: $0), $0) }) { first, _ in first }
         return entries.map { found[$0.write.path] }
     }

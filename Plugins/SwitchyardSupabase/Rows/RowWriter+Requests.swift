@@ -33,7 +33,7 @@ extension RowWriter {
     /// - Parameters:
     ///   - rows: One row, or several.
     ///   - columns: The columns to set, as the service takes them; a row without one of them gets its default.
-    func upsert(_ rows: JSON, _ columns: String, _ shape: RowShape) async throws(StorageError) -> [JSONObject] {
+    func upsert(_ rows: JSON, _ columns: String, _ shape: RowShape) async throws(StorageError) -> [AnswerRow] {
         try await send(
             .post, shape,
             [
@@ -60,7 +60,7 @@ extension RowWriter {
     /// - Returns: `nil` if no row was changed.
     func patch(
         _ row: RowAddress, _ change: RowChange, _ shape: RowShape, at version: String?
-    ) async throws(StorageError) -> JSONObject? {
+    ) async throws(StorageError) -> AnswerRow? {
         var conditions = row.conditions
         if let version { conditions.append(.test(RowShape.version, "eq", .value(version))) }
         var parameters = RowCondition.parameters(conditions) + [("select", shape.selection())]
@@ -124,11 +124,11 @@ extension RowWriter {
         return Written(row: there)
     }
 
-    func read(_ row: RowAddress, _ shape: RowShape) async throws(StorageError) -> JSONObject? {
+    func read(_ row: RowAddress, _ shape: RowShape) async throws(StorageError) -> AnswerRow? {
         try await read(row.conditions, shape).first
     }
 
-    func read(_ conditions: [RowCondition], _ shape: RowShape) async throws(StorageError) -> [JSONObject] {
+    func read(_ conditions: [RowCondition], _ shape: RowShape) async throws(StorageError) -> [AnswerRow] {
         let request = reader.request(
             .get, shape, RowCondition.parameters(conditions) + [("select", shape.selection())])
         return try await reader.rows(in: reader.service.send(request, for: batch, as: reader.reader), of: shape)
@@ -137,7 +137,7 @@ extension RowWriter {
     func send(
         _ method: HTTPMethod, _ shape: RowShape, _ parameters: [(name: String, value: String)], _ preference: String,
         _ body: JSON?
-    ) async throws(StorageError) -> [JSONObject] {
+    ) async throws(StorageError) -> [AnswerRow] {
         var request = reader.request(
             method, shape, parameters, body: body?.bytes() ?? [])
         request.headers["Prefer"] = preference

@@ -17,7 +17,7 @@ struct RowWriter: Sendable {
     /// What a write has left behind.
     struct Written: Sendable {
         /// The row that came back; `nil` if there is none, or if the caller may not see it.
-        var row: JSONObject?
+        var row: AnswerRow?
     }
 
     /// Carries out one write.

@@ -25,6 +25,14 @@ extension StorageError {
                 "Write the rows one by one, or install the functions with “switchyard supabase install --documents”."
         ).asRefusal()
     }
+    static func manyDeletions(_ count: Int, from table: MappedTable) -> StorageError {
+        .unsupported(
+            "\(count) deletions from “\(table.mapping.table)” in one batch, since their keys do not fit into one address",
+            by: .supabase,
+            instead:
+                "Delete up to \(RowGroup.maximumDeletions) rows together, or what they belong to where the foreign key says “on delete cascade”."
+        ).asRefusal()
+    }
     static func unnamedRow(_ path: StoragePath, _ table: MappedTable) -> StorageError {
         StorageError(
             .invalidArgument,

@@ -80,7 +80,7 @@ struct TableQuery: Sendable {
     }
 
     /// The condition for rows behind one that has come; `nil` if the row does not tell where it is.
-    static func behind(_ row: JSONObject, _ orders: [(column: String, isAscending: Bool)]) -> RowCondition? {
+    static func behind(_ row: AnswerRow, _ orders: [(column: String, isAscending: Bool)]) -> RowCondition? {
         var position: [(column: String, value: String, isAscending: Bool)] = []
         for (column, isAscending) in orders {
             switch row[column] {

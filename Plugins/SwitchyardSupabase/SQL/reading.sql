@@ -71,13 +71,21 @@ begin
   return result;
 end $$;
 
--- The results of a query in its order, with all fields or those asked for; with "last" in the opposite order.
-create or replace function public.switchyard_query(query jsonb) returns jsonb
-language plpgsql stable security definer set search_path = '' as $$
+-- The results of a query in its order, with all fields or those asked for; with "last" in the opposite order. As text that is
+-- written once: as jsonb, each document would be taken apart and put together again, twice. Times that readers cannot write are as
+-- in switchyard.time_text.
+do $$ begin
+  if (select p.prorettype from pg_catalog.pg_proc p where p.oid = to_regprocedure('public.switchyard_query(jsonb)')) = 'jsonb'::regtype then
+    drop function public.switchyard_query(jsonb);
+  end if;
+end $$;
+create or replace function public.switchyard_query(query jsonb) returns json
+language plpgsql stable security definer set search_path = '' set timezone = 'UTC' as $$
 declare
+  time_  constant text := 'case when d.%1$I between ''0001-01-01 00:00:00+00'' and ''9999-12-31 23:59:59.999999+00'' then d.%1$I else ''epoch'' end';
   data   text := 'd.data';
   field  jsonb;
-  result jsonb;
+  result json;
 begin
   if jsonb_typeof(query -> 'fields') = 'array' then
     data := '''{}''::jsonb';
@@ -85,8 +93,10 @@ begin
       data := format('switchyard.put(%1$s, %2$L::text[], d.data #> %2$L::text[])', data, switchyard.strings(field));
     end loop;
   end if;
-  execute format('select switchyard.answer(coalesce(jsonb_agg(%s), ''[]''), max(d.updated_at), pg_current_snapshot()) from (%s) d',
-                 switchyard.document_sql(data), switchyard.query_sql(query, true)) into result;
+  execute format('select json_build_object(''documents'', coalesce(json_agg(row_to_json(x)), ''[]''),
+                    ''readTime'', switchyard.answer(''[]'', max(x.updated), pg_current_snapshot()) -> ''readTime'')
+                  from (select d.path, %s as data, %s as created, %s as updated from (%s) d) x',
+                 data, format(time_, 'created_at'), format(time_, 'updated_at'), switchyard.query_sql(query, true)) into result;
   return result;
 end $$;
 

@@ -80,7 +80,7 @@ struct SupabaseDriver: SyncDriver {
         if !documents.isEmpty || (rowPaths.isEmpty && tables.usesDocuments) {
             answers.append(
                 try FetchedDocuments(
-                    postgres: await service.call("switchyard_get", ["paths": .array(documents)], isIdempotent: true)))
+                    postgres: await service.read("switchyard_get", ["paths": .array(documents)])))
         }
         let found = Dictionary(answers.flatMap(\.documents).map { ($0.path, $0) }) { first, _ in first }
         // As of the earlier of two times.
@@ -94,7 +94,7 @@ struct SupabaseDriver: SyncDriver {
     func results(of query: Query) async throws(StorageError) -> FetchedDocuments {
         if let place = try tables.place(of: query) { return try await rows.results(of: query, in: place) }
         let isReversed = if case .last = query.limit { true } else { false }
-        let answer = try await service.patient.call("switchyard_query", ["query": query.postgres], isIdempotent: true)
+        let answer = try await service.patient.read("switchyard_query", ["query": query.postgres])
         return try FetchedDocuments(postgres: answer, isReversed: isReversed)
     }
 
@@ -139,15 +139,18 @@ struct SupabaseDriver: SyncDriver {
     // MARK: Writing: see also SupabaseDriver+Commits.swift
 
     func check(_ writes: [DocumentWrite]) throws(StorageError) {
-        guard tables.usesDocuments || !WriteBatch(writes).isMixed else { throw .separateRows }
+        let writes = writes.map { tables.canonical($0) }
+        var places: [TableMappings.Place] = []
         for write in writes {
-            let write = tables.canonical(write)
             guard let place = try tables.place(of: write.path.collection) else {
                 try checkLength(of: write.path)
                 continue
             }
             try rows.check(write, in: place, isNamed: !tables.isProvisional(write.path))
+            places.append(place)
         }
+        // Elsewhere, the functions may do it.
+        if !tables.usesDocuments { try rows.check(writes, in: places) }
     }
 
     /// Longer ones would not fit into the database's indexes.

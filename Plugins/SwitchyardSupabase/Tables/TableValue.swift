@@ -45,6 +45,15 @@ enum TableValue {
         return result + "\""
     }
 
+    /// As an element of a list: in double quotes, unless it is plainly a number, a UUID or a word.
+    static func listed(_ text: String) -> String {
+        let isPlain = text.utf8.allSatisfy {
+            (97...122).contains($0) || (65...90).contains($0) || (48...57).contains($0) || $0 == UInt8(ascii: "-")
+                || $0 == UInt8(ascii: "_")
+        }
+        return isPlain && !text.isEmpty ? text : quoted(text)
+    }
+
     private static func parsed(_ value: some Encodable, for column: String) throws(StorageError) -> JSON {
         do {
             return try JSON(parsing: JSONBytesEncoder().encode(value))

@@ -1,10 +1,10 @@
 /// The positions of all values in a text: a flat list in text order, each container before its contents.
 package struct JSONIndex {
-    package enum Kind: UInt8 {
+    package enum Kind: UInt8, Sendable {
         case null, yes, no, number, string, escapedString, array, object, key, escapedKey
     }
 
-    struct Entry {
+    struct Entry: Sendable {
         let offset: UInt32
         /// The length of a literal without its quotation marks, or of a whole container.
         var length: UInt32

@@ -20,9 +20,10 @@ extension LocalREST {
         let counting = PostgresStatement("select count(*) from \(source) where \(conditions)", statement.parameters)
         let alias = RESTStatement.quoted(statement.alias)
         let items = isScalar ? "\(alias) as \(alias)" : try statement.items(query.selection)
+        let grouping = isScalar ? "" : try statement.grouping(query.selection)
         let limit = min(call.limit ?? .max, maximumRows)
         let inner =
-            "select \(items) from \(source) where \(conditions)\(try statement.order(call.order)) limit \(limit) offset \(call.offset)"
+            "select \(items) from \(source) where \(conditions)\(grouping)\(try statement.order(call.order)) limit \(limit) offset \(call.offset)"
         let row = isScalar ? "to_json(\"pgrst row\".\(alias))" : "row_to_json(\"pgrst row\")"
         var demand = call.isOne ? ", " + RESTFailure.demanding("count(*) = 1", or: "PGRST116", "count(*)") : ""
         if let limit = call.preferences.maximumAffected, call.request.method == .post {

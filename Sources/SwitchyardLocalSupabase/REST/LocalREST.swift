@@ -9,6 +9,7 @@ struct LocalREST: LocalSupabaseService {
     let maximumRows: Int
     /// The schemas that clients may access.
     let schemas: [String]
+    private let allowsAggregates: Bool
     let functions = KnownFunctions()
     let knownRelations = KnownRelations()
 
@@ -17,6 +18,7 @@ struct LocalREST: LocalSupabaseService {
         access = context.access
         maximumRows = context.options.maximumRows
         schemas = context.options.schemas
+        allowsAggregates = context.options.allowsAggregates
     }
 
     package func addRoutes(to router: inout Router) {
@@ -50,7 +52,15 @@ struct LocalREST: LocalSupabaseService {
         _ request: ServerRequest, _ body: (RESTCall) async throws(RESTFailure) -> ServerResponse
     ) async -> ServerResponse {
         await admitted(request) { token throws(RESTFailure) in
-            try await body(RESTCall(request, as: token, exposing: schemas))
+            let call = try RESTCall(request, as: token, exposing: schemas)
+            // Those over related rows are left to the vendor's service.
+            let isRefused = !allowsAggregates || call.request.method != .get || call.request.parameters["table"] == nil
+            if call.selection.embeddings.contains(where: { $0.selection.hasAggregates })
+                || (call.selection.hasAggregates && isRefused)
+            {
+                throw RESTFailure(400, "PGRST123", "Use of aggregate functions is not allowed")
+            }
+            return try await body(call)
         }
     }
 

@@ -7,12 +7,27 @@ struct RESTSelection: Hashable, Sendable {
         /// `nil` for the column's own name.
         let alias: String?
         let cast: String?
+        /// For a value over all rows that the other columns do not tell apart.
+        var aggregate: Aggregate?
+    }
+
+    /// A function over rows, and what its result is cast to.
+    struct Aggregate: Hashable, Sendable {
+        static let functions: Set<String> = ["avg", "count", "max", "min", "sum"]
+
+        let function: String
+        let cast: String?
     }
 
     /// A `nil` element means all columns.
     private(set) var items: [Item?]
     /// Related rows, which come after the columns.
     var embeddings: [RESTEmbedding] = []
+
+    /// Whether anything is a value over several rows, also among the related ones.
+    var hasAggregates: Bool {
+        items.contains { $0?.aggregate != nil } || embeddings.contains { $0.selection.hasAggregates }
+    }
 
     var isEverything: Bool { items == [nil] && embeddings.isEmpty }
     static let everything = RESTSelection(items: [nil])
@@ -59,7 +74,9 @@ struct RESTSelection: Hashable, Sendable {
         }
         if name == "count", scanner.peek == "(" || scanner.peek == "!" {
             guard scanner.skip("()") else { throw .unparsable("count") }
-            throw RESTFailure(400, "PGRST123", "Use of aggregate functions is not allowed")
+            let count = Aggregate(function: "count", cast: try RESTSelection.cast(&scanner))
+            items.append(Item(column: RESTColumn("", steps: []), alias: alias, cast: nil, aggregate: count))
+            return
         }
         if scanner.peek == "(" || scanner.peek == "!" {
             embeddings.append(try RESTSelection.embedding(name, alias, isSpread: false, &scanner, depth))
@@ -102,14 +119,21 @@ struct RESTSelection: Hashable, Sendable {
     private static func item(
         _ name: String, _ alias: String?, _ scanner: inout RESTScanner
     ) throws(RESTFailure) -> Item {
-        if scanner.peek == "." {
-            throw RESTFailure(400, "PGRST123", "Use of aggregate functions is not allowed")
-        }
         let column = RESTColumn(name, steps: try RESTColumn.steps(&scanner))
-        guard scanner.skip("::") else { return Item(column: column, alias: alias, cast: nil) }
+        var item = Item(column: column, alias: alias, cast: try cast(&scanner))
+        if scanner.skip(".") {
+            let function = scanner.take { $0.isLetter }
+            guard Aggregate.functions.contains(function), scanner.skip("()") else { throw .unparsable(function) }
+            item.aggregate = Aggregate(function: function, cast: try cast(&scanner))
+        }
+        return item
+    }
+
+    private static func cast(_ scanner: inout RESTScanner) throws(RESTFailure) -> String? {
+        guard scanner.skip("::") else { return nil }
         let cast = scanner.take { $0.isLetter || $0.isNumber || $0 == "_" }
         guard !cast.isEmpty else { throw .unparsable("::") }
-        return Item(column: column, alias: alias, cast: cast)
+        return cast
     }
 }
 

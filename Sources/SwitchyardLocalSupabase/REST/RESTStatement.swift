@@ -123,11 +123,32 @@ struct RESTStatement {
                 parts.append("\(Self.quoted(alias)).*")
                 continue
             }
-            let value = isCount(item.column) ? "\(Self.quoted(alias)).\"count\"" : try column(item.column)
-            let cast = item.cast.map { "::\(Self.quoted(Self.typeNames[$0.lowercased()] ?? $0.lowercased()))" } ?? ""
-            parts.append("\(value)\(cast) as \(Self.quoted(item.alias ?? item.column.label))")
+            if let aggregate = item.aggregate {
+                let value = item.column.name.isEmpty ? "*" : try self.value(of: item)
+                let label = Self.quoted(item.alias ?? aggregate.function)
+                parts.append("\(aggregate.function)(\(value))\(Self.cast(aggregate.cast)) as \(label)")
+            } else {
+                parts.append("\(try value(of: item)) as \(Self.quoted(item.alias ?? item.column.label))")
+            }
         }
         return (parts + joinedItems()).joined(separator: ", ")
+    }
+
+    /// The grouping by all columns beside values over several rows.
+    mutating func grouping(_ selection: RESTSelection) throws(RESTFailure) -> String {
+        guard selection.hasAggregates else { return "" }
+        var parts: [String] = []
+        for case let item? in selection.items where item.aggregate == nil { parts.append(try value(of: item)) }
+        return parts.isEmpty ? "" : " group by " + parts.joined(separator: ", ")
+    }
+
+    private mutating func value(of item: RESTSelection.Item) throws(RESTFailure) -> String {
+        let value = isCount(item.column) ? "\(Self.quoted(alias)).\"count\"" : try column(item.column)
+        return value + Self.cast(item.cast)
+    }
+
+    private static func cast(_ type: String?) -> String {
+        type.map { "::\(quoted(typeNames[$0.lowercased()] ?? $0.lowercased()))" } ?? ""
     }
 
     /// The database counts the rows if `count` is not a column.

@@ -10,7 +10,10 @@ public struct FetchedDocuments: Sendable {
     /// cannot be documents, such as rows with impossible names. Pages and scans go on as long as it reaches the limit.
     public var rowCount: Int
     /// The tags of the ``documents`` that have one; see ``SyncDriverTraits/usesTags``.
-    public var tags: [StoragePath: DocumentTag]
+    public var tags: [StoragePath: DocumentTag] {
+        get { tagList.byPath(documents) }
+        set { tagList = .byPath(newValue) }
+    }
     /// Whether ``documents`` are the results of a query just as the server decided and ordered them, so that they are not
     /// evaluated again: the counterpart of ``WatchEvent/results(target:_:)``.
     public var areDecided = false
@@ -24,7 +27,43 @@ public struct FetchedDocuments: Sendable {
         self.readTime = readTime
         self.deletionTimes = deletionTimes
         self.rowCount = rowCount ?? documents.count
-        self.tags = tags
+        tagList = .byPath(tags)
+    }
+
+    /// The same, with a tag for each of the documents, or none at all.
+    package init(
+        documents: [DocumentSnapshot], readTime: Timestamp, rowCount: Int, tagsInOrder tags: [DocumentTag]?
+    ) {
+        self.init(documents: documents, readTime: readTime, rowCount: rowCount)
+        if let tags { tagList = .inOrder(tags) }
+    }
+
+    private var tagList: TagList
+
+    private enum TagList: Sendable {
+        case byPath([StoragePath: DocumentTag])
+        case inOrder([DocumentTag])
+
+        func byPath(_ documents: [DocumentSnapshot]) -> [StoragePath: DocumentTag] {
+            switch self {
+            case .byPath(let tags): tags
+            case .inOrder(let tags):
+                Dictionary(zip(documents.map(\.path), tags)) { first, _ in first }
+            }
+        }
+    }
+
+    /// The tag of one of the ``documents``.
+    func tag(ofDocument index: Int) -> DocumentTag? {
+        switch tagList {
+        case .byPath(let tags): tags.isEmpty ? nil : tags[documents[index].path]
+        case .inOrder(let tags): index < tags.count ? tags[index] : nil
+        }
+    }
+
+    /// As of when a document is missing, if it is.
+    func missingTime(of path: StoragePath) -> Timestamp {
+        deletionTimes.isEmpty ? readTime : deletionTimes[path] ?? readTime
     }
 
     /// The document behind which more results may follow, as the server sees it: the last one, if the limit has cut off the

@@ -28,7 +28,7 @@ extension LocalStore {
             var report = CollectionReport()
             for record in idle where record.sequenceNumber <= bound {
                 // Its documents were in use as long as the target was.
-                try rows.setSequenceNumber(record.sequenceNumber, of: rows.confirmedKeys(of: record.id))
+                try rows.setSequenceNumber(record.sequenceNumber, of: Array(rows.confirmedKeys(of: record.id)))
                 try rows.removeTarget(record.id)
                 report.removedTargets += 1
             }

@@ -70,15 +70,13 @@ extension LocalStore {
                 for place in piece {
                     let snapshot = fetched.documents[place]
                     if !isWatched, try !transaction.keeps(snapshot.path) { continue }
-                    let missingSince = fetched.deletionTimes[snapshot.path] ?? fetched.readTime
                     documents.append(
                         CachedDocument(
-                            snapshot, missingSince: missingSince, readTime: fetched.readTime,
-                            tag: fetched.tags[snapshot.path]))
+                            snapshot, missingSince: fetched.missingTime(of: snapshot.path), readTime: fetched.readTime,
+                            tag: fetched.tag(ofDocument: place)))
                 }
-                try transaction.noteUse(of: documents.lazy.map(\.path))
-                let local = try transaction.accept(documents, showsKnown: true)
-                for place in piece {
+                let local = try transaction.acceptRead(documents)
+                for place in piece where !local.isEmpty {
                     let snapshot = fetched.documents[place]
                     if let local = local[snapshot.path], isWatched || local != snapshot { changes[local.path] = local }
                 }
@@ -94,8 +92,8 @@ extension LocalStore {
             let paths = fetched.documents.map(\.path)
             var entries: [StoragePath: WrittenDocument] = [:]
             for (snapshot, known) in zip(fetched.documents, try rows.documents(at: paths)) {
-                let missingSince = fetched.deletionTimes[snapshot.path] ?? fetched.readTime
-                var document = CachedDocument(snapshot, missingSince: missingSince, readTime: fetched.readTime)
+                var document = CachedDocument(
+                    snapshot, missingSince: fetched.missingTime(of: snapshot.path), readTime: fetched.readTime)
                 if let known, known.version > document.version { document = known }
                 entries[snapshot.path] = WrittenDocument(LocalDocument(snapshot.path, document))
             }
@@ -148,14 +146,38 @@ extension LocalStore {
 
 extension LocalTransaction {
     /// Stores the server's documents that are new to the cache.
-    ///
-    /// - Parameter showsKnown: Whether to also return known documents that look different locally.
-    fileprivate func accept(
-        _ documents: [CachedDocument], showsKnown: Bool = false
-    ) throws(StorageError) -> LocalStore.Documents {
+    fileprivate func accept(_ documents: [CachedDocument]) throws(StorageError) -> LocalStore.Documents {
         // In key order, so that neighbouring rows are written together.
         let documents = documents.inKeyOrder(of: \.path)
-        let known = try rows.documents(at: documents.map(\.path))
+        return try accept(documents, over: rows.documents(at: documents.map(\.path)), showsKnown: false)
+    }
+
+    /// The same for documents of a read in key order, which are used by that: mostly, they are known.
+    ///
+    /// - Returns: Also known documents that look different locally.
+    fileprivate func acceptRead(_ documents: [CachedDocument]) throws(StorageError) -> LocalStore.Documents {
+        let paths = documents.map(\.path)
+        guard try rows.highestBatchNumber(of: owner) == nil else {
+            try noteUse(of: paths)
+            return try accept(documents, over: rows.documents(at: paths), showsKnown: true)
+        }
+        // What is stored as it was read need not be loaded.
+        let heads = try headsNotingUse(of: paths)
+        var news: [CachedDocument] = []
+        for index in documents.indices {
+            if let head = heads[index], documents[index].isSettled(by: head) { continue }
+            news.append(documents[index])
+        }
+        if news.isEmpty { return [:] }
+        return try accept(news, over: rows.documents(at: news.map(\.path)), showsKnown: true)
+    }
+
+    /// - Parameters:
+    ///   - known: What is stored of each.
+    ///   - showsKnown: Whether to also return known documents that look different locally.
+    private func accept(
+        _ documents: [CachedDocument], over known: [CachedDocument?], showsKnown: Bool
+    ) throws(StorageError) -> LocalStore.Documents {
         let hasQueue = try rows.highestBatchNumber(of: owner) != nil
         var changed: [StoragePath] = []
         changed.reserveCapacity(documents.count)
@@ -210,6 +232,11 @@ extension CachedDocument {
             path: snapshot.path, state: snapshot.exists ? .found : .missing, data: snapshot.data,
             createTime: snapshot.createTime, version: snapshot.exists ? snapshot.updateTime ?? readTime : missingSince,
             readTime: readTime, tag: snapshot.exists ? tag : nil)
+    }
+
+    /// Whether what is stored is just this version, so that nothing changes.
+    fileprivate func isSettled(by head: Head) -> Bool {
+        version == head.version && state == head.state && state == .found && !head.hasCommittedMutations
     }
 
     /// A known version is new only if the stream had not shown an acknowledged write yet.

@@ -42,16 +42,23 @@ final class LocalTransaction {
         if isEager {
             orphanCandidates.insert(path)
         } else {
-            try rows.setSequenceNumber(sequenceNumber, of: CollectionOfOne(path))
+            try rows.setSequenceNumber(sequenceNumber, of: [path])
         }
     }
 
-    func noteUse(of paths: some Collection<StoragePath>) throws(StorageError) {
+    func noteUse(of paths: [StoragePath]) throws(StorageError) {
         if isEager {
             orphanCandidates.formUnion(paths)
         } else if !paths.isEmpty {
             try rows.setSequenceNumber(sequenceNumber, of: paths)
         }
+    }
+
+    /// What is stored of documents besides their contents; does what ``noteUse(of:)`` does, too.
+    func headsNotingUse(of paths: [StoragePath]) throws(StorageError) -> [CachedDocument.Head?] {
+        guard isEager else { return try rows.heads(at: paths, numbering: paths.isEmpty ? nil : sequenceNumber) }
+        try noteUse(of: paths)
+        return try rows.heads(at: paths, numbering: nil)
     }
 
     func put(_ document: CachedDocument, replacing old: CachedDocument?) throws(StorageError) {

@@ -157,10 +157,10 @@ extension SyncEngine {
     /// answer only as of the oldest open transaction of any client. If the store cannot be read, none.
     private func newerInCache(than answer: FetchedDocuments) -> [StoragePath: Timestamp] {
         var newer: [StoragePath: Timestamp] = [:]
-        for document in answer.documents where !document.exists {
-            let since = answer.deletionTimes[document.path] ?? answer.readTime
-            if let known = try? machine().local.foundVersion(of: document.path), known > since {
-                newer[document.path] = known
+        for index in answer.documents.indices where !answer.documents[index].exists {
+            let path = answer.documents[index].path
+            if let known = try? machine().local.foundVersion(of: path), known > answer.missingTime(of: path) {
+                newer[path] = known
             }
         }
         return newer

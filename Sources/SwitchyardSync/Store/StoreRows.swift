@@ -31,6 +31,10 @@ package protocol StoreRows: AnyObject {
     func document(at path: StoragePath) throws(StorageError) -> CachedDocument?
     /// The documents at `paths`, in their order.
     func documents(at paths: [StoragePath]) throws(StorageError) -> [CachedDocument?]
+    /// What is stored of the documents at `paths` besides their contents, in their order.
+    ///
+    /// - Parameter number: Their new sequence number, as for ``setSequenceNumber(_:of:)``; `nil` to leave it.
+    func heads(at paths: [StoragePath], numbering number: Int64?) throws(StorageError) -> [CachedDocument.Head?]
     /// The tags of those documents at `paths` whose stored contents are the server's.
     func knownTags(at paths: some Collection<StoragePath>) throws(StorageError) -> [StoragePath: DocumentTag]
     /// Calls `body` for all stored documents in any state that are directly in the query's collection or group. Optionally only
@@ -49,7 +53,7 @@ package protocol StoreRows: AnyObject {
     // MARK: Sequence numbers, for collecting the least recently used documents
 
     /// Only increases numbers: a number that is not above the current one is ignored.
-    func setSequenceNumber(_ number: Int64, of paths: some Collection<StoragePath>) throws(StorageError)
+    func setSequenceNumber(_ number: Int64, of paths: [StoragePath]) throws(StorageError)
     /// The documents with a number up to `bound` that are not a confirmed key of any target, lowest number first.
     func orphans(upTo bound: Int64) throws(StorageError) -> [(path: StoragePath, sequenceNumber: Int64)]
 

@@ -10,6 +10,13 @@ package struct CachedDocument: Sendable, Equatable {
         case unknown
     }
 
+    /// What there is to know of a document without its contents.
+    package struct Head: Sendable, Equatable {
+        package let state: State
+        package let version: Timestamp
+        package let hasCommittedMutations: Bool
+    }
+
     package let path: StoragePath
     package var state: State
     /// The fields; `nil` unless ``state`` is `found`.
@@ -36,6 +43,8 @@ package struct CachedDocument: Sendable, Equatable {
         self.hasCommittedMutations = hasCommittedMutations
         self.tag = tag
     }
+
+    package var head: Head { Head(state: state, version: version, hasCommittedMutations: hasCommittedMutations) }
 
     /// The tag, if the contents next to it are the server's.
     package var knownTag: DocumentTag? { state == .found && !hasCommittedMutations ? tag : nil }

@@ -82,7 +82,8 @@ struct LostRowAnswerTests {
             if try await isCut(after: middle) { shorter = middle } else { length = middle }
         }
         print("lost rows: \(write): answers of \(length) bytes, cut at \(cut) places and the last")
-        #expect(cut >= 280 / step)
+        // Of several deletions, only the keys come back.
+        #expect(cut >= (write == .deleteSeveral ? 175 : 280) / step)
         await site.stop()
     }
 

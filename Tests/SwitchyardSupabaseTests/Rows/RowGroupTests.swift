@@ -48,6 +48,28 @@ struct RowGroupTests {
         #expect(try Self.group([.set(a, ["n": .increment(1)]), .set(b, ["n": .increment(1)])])?.kind == nil)
     }
 
+    @Test func `Deletions are one request as long as their keys fit into its address`() throws {
+        func deletions(_ count: Int) -> [DocumentWrite] {
+            (0..<count).map { _ in .delete(Self.path(UUID().uuidString.lowercased())) }
+        }
+        #expect(try Self.group(deletions(RowGroup.maximumDeletions))?.entries.count == RowGroup.maximumDeletions)
+        #expect(try Self.group(deletions(RowGroup.maximumDeletions + 10)) == nil)
+        var group = try #require(try Self.group(deletions(150)))
+        let more = try #require(try Self.group(deletions(50)))
+        #expect(!group.add(more) && group.entries.count == 150)
+        let few = try #require(try Self.group(deletions(30)))
+        #expect(group.add(few) && group.entries.count == 180)
+        // With the slack that is left to it, the whole address stays within what gateways take.
+        let whole = try #require(try Self.group(deletions(RowGroup.maximumDeletions)))
+        let length = RowCondition.length(whole.conditions(asSent: false))
+        #expect(length <= RowGroup.maximumKeys && RowGroup.maximumKeys <= 8_192 - 600)
+    }
+
+    @Test func `A plain word stands in a list without quotation marks`() {
+        let list = RowCondition.test("a", "in", .list(["x-1_Y", "", "a,b", "é", "1.5", "q\"", "null"]))
+        #expect(RowCondition.parameters([list]).first?.value == #"in.(x-1_Y,"","a,b","é","1.5","q\"",null)"#)
+    }
+
     @Test func `A repeated deletion names the version that each row had`() throws {
         let tables = try TableMappings(TablesSite.mappings, usesDocuments: false)
         let place = try #require(try tables.place(of: CollectionPath("todos")))
@@ -57,7 +79,7 @@ struct RowGroupTests {
                 [.delete(Self.path(Self.a)), .delete(Self.path(Self.b))], [shape.tag("7"), nil], in: [place, place],
                 shape))
         let first = RowCondition.parameters(group.conditions(asSent: false))
-        #expect(first.map(\.name) == ["id"] && first[0].value == "in.(\"\(Self.a)\",\"\(Self.b)\")")
+        #expect(first.map(\.name) == ["id"] && first[0].value == "in.(\(Self.a),\(Self.b))")
         let repeated = RowCondition.parameters(group.conditions(asSent: true))
         #expect(repeated.map(\.name) == ["or"])
         #expect(
@@ -177,9 +199,118 @@ struct SharedRowRequestTests {
                     WriteBatch([try .set(names[0], ["title": "D"]), try .update(names[1], ["title": "D"])])
                 ).acknowledged()
             }
-            #expect(mixed?.code == .unsupported && mixed?.message.contains("install --documents") == true)
+            #expect(
+                mixed?.code == .unsupported
+                    && mixed?.message.contains("only sets, creations or deletions of one collection") == true)
             #expect(try await site.text("select count(*) from public.todos") == "0")
         }
+    }
+
+    @Test(.timeLimit(.minutes(2)))
+    func `As many deletions as fit are one request, and more are refused before they are queued`() async throws {
+        try await withStorage { storage, site, requests in
+            let most = try #require(storage.capabilities.maximumDeletions)
+            let names = Self.names(most + 110)
+            try await storage.commit(WriteBatch(try names.map { try .set($0, ["title": "T"]) })).acknowledged()
+            let before = requests.count
+            let many = await #expect(throws: StorageError.self) {
+                try await storage.commit(WriteBatch(names.map { .delete($0) }))
+            }
+            #expect(many?.code == .unsupported && many?.message.contains("up to \(most) rows") == true)
+            for try await pending in storage.pendingWrites() {
+                #expect(pending.isEmpty && requests.count == before)
+                break
+            }
+            try await storage.commit(WriteBatch(names.prefix(most).map { .delete($0) })).acknowledged()
+            #expect(requests.count == before + 1)
+            #expect(try await site.text("select count(*) from public.todos") == "110")
+        }
+    }
+
+    @Test func `Short keys leave room for as many deletions as a batch may have`() async throws {
+        let site = try await TablesSite()
+        try await site.run(
+            """
+            create table public.numbers (id bigint primary key, title text);
+            grant all on public.numbers to authenticated;
+            insert into public.numbers select n, 'T' from generate_series(1, 600) n;
+            """)
+        let storage = try await site.storage([
+            SupabaseTableMapping(collection: "numbers", table: "numbers", columns: ["title"])
+        ])
+        let names = (1...500).map { StoragePath(unchecked: "numbers/\($0)") }
+        try await storage.commit(WriteBatch(names.map { .delete($0) })).acknowledged()
+        #expect(try await site.text("select count(*) from public.numbers") == "100")
+        await storage.shutDown()
+        await site.supabase.stop()
+    }
+
+    @Test(arguments: LostAnswerTests.Loss.allCases)
+    func `Many deletions whose answer was lost spare a row that was made anew`(_ loss: LostAnswerTests.Loss)
+        async throws
+    {
+        try await withStorage { storage, site, requests in
+            let names = Self.names(RowGroup.maximumDeletions)
+            for start in stride(from: 0, to: names.count, by: 10) {
+                let some = names[start..<min(start + 10, names.count)]
+                try await storage.commit(WriteBatch(try some.map { try .set($0, ["title": "T"]) })).acknowledged()
+            }
+            // The first deletion that takes effect is followed at once by somebody who makes one of the rows anew.
+            try await site.run(
+                """
+                create table public.remade (id uuid);
+                create function public.remake() returns trigger language plpgsql security definer as $$ begin
+                  if not exists (select from public.remade) then
+                    insert into public.remade values ('\(names[7].id)');
+                    insert into public.todos (id, owner, title) values ('\(names[7].id)', '\(TablesSite.alice)', 'Anew');
+                  end if;
+                  return null;
+                end $$;
+                create trigger remake after delete on public.todos for each statement execute function public.remake();
+                """)
+            site.supabase.faults.add(loss.fault, times: 1) {
+                $0.method == .delete && $0.rawPath.hasPrefix("/rest/v1/todos")
+            }
+            try await storage.commit(WriteBatch(names.map { .delete($0) })).acknowledged()
+            #expect(try await site.text("select string_agg(title, ' ') from public.todos") == "Anew")
+        }
+    }
+
+    @Test func `Sets of rows that have their own keys below a parent are one batch, and take no other parent's row`()
+        async throws
+    {
+        let site = try await TablesSite()
+        let requests = Requests(to: site.supabase)
+        var mapping = SupabaseTableMapping(collection: "lists/{list}/todos", table: "todos", columns: ["title", "n"])
+        mapping.uuidColumns = ["id", "list"]
+        let storage = try await site.storage(TablesSite.mappings.filter { $0.collection == "lists" } + [mapping])
+        let lists = (0..<2).map { _ in StoragePath(unchecked: "lists/\(UUID().uuidString.lowercased())") }
+        for list in lists {
+            try await storage.setDocument(list, ["owner": .of(TablesSite.alice), "name": "L"]).acknowledged()
+        }
+        let names = (0..<130).map { _ in UUID().uuidString.lowercased() }
+        func sets(_ names: some Sequence<String>, in list: StoragePath, _ title: String) throws -> WriteBatch {
+            WriteBatch(try names.map { try .set(list.collection("todos").document($0), ["title": .of(title)]) })
+        }
+        func titles() async throws -> String? {
+            try await site.text(
+                "select string_agg(distinct title || ' ' || (list = '\(lists[0].id)'), ', ') || ' ' || count(*) from public.todos"
+            )
+        }
+        try await storage.commit(try sets(names.prefix(120), in: lists[0], "A")).acknowledged()
+        #expect(try await titles() == "A true 120")
+        let before = requests.count
+        try await storage.commit(try sets(names, in: lists[0], "B")).acknowledged()
+        #expect(requests.count == before + 1)
+        #expect(try await titles() == "B true 130")
+        let other = await #expect(throws: StorageError.self) {
+            try await storage.commit(try sets([UUID().uuidString.lowercased(), names[125]], in: lists[1], "C"))
+                .acknowledged()
+        }
+        #expect(other?.code == .alreadyExists && other?.message.contains(names[125]) == true)
+        #expect(try await titles() == "B true 130")
+        await storage.shutDown()
+        await site.supabase.stop()
     }
 
     @Test(arguments: LostAnswerTests.Loss.allCases)

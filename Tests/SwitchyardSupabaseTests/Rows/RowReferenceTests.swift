@@ -27,14 +27,15 @@ struct RowReferenceTests {
         let kind = try Self.shape().kind(of: "list")
         let key = Self.list.uuidString.lowercased()
         let reference = StoragePath(unchecked: "lists/\(key)").documentValue
-        #expect(kind.value(.string(key)) == reference)
-        #expect(kind.value(.null) == nil)
+        #expect(try kind.value(IndexedJSON(parsing: Array("\"\(key)\"".utf8)), at: 0) == reference)
+        #expect(try kind.value(IndexedJSON(parsing: Array("null".utf8)), at: 0) == nil)
         #expect(kind.json(reference) == .string(key))
         #expect(kind.operand(reference) == key)
         #expect(kind.json(StoragePath(unchecked: "todos/\(key)").documentValue) == nil)
         #expect(kind.json(.string(key)) == nil)
         #expect(
-            ColumnKind.reference("lists", key: .integer(.max)).value(.integer(7))
+            try ColumnKind.reference("lists", key: .integer(.max)).value(
+                IndexedJSON(parsing: [UInt8(ascii: "7")]), at: 0)
                 == StoragePath("lists/7").documentValue)
         #expect(ColumnKind.reference("lists", key: .integer(.max)).json(StoragePath("lists/x").documentValue) == nil)
     }

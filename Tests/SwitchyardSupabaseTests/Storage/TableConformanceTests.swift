@@ -96,6 +96,7 @@ struct TableConformanceTests {
         expected.listCollections = false
         expected.recursiveDelete = false
         expected.mixedBatches = false
+        expected.maximumDeletions = RowGroup.maximumDeletions
         #expect(TableHarness.features.capabilities == expected)
         // Almost all for the types of columns; another number is another list, and wants to be looked at.
         #expect(StorageConformance.leftOut(for: TableHarness.features).count == 141)

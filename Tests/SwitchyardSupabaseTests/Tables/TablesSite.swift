@@ -11,8 +11,8 @@ import SwitchyardWire
 struct TablesSite: Sendable {
     let supabase: LocalSupabase
 
-    init() async throws {
-        supabase = try await LocalSupabase.onSharedPostgres()
+    init(_ options: LocalSupabaseOptions = LocalSupabaseOptions()) async throws {
+        supabase = try await LocalSupabase.onSharedPostgres(options)
         try await run(Self.sql)
     }
 

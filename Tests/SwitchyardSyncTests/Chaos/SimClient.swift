@@ -9,8 +9,7 @@ final class SimClient {
     private let names: BatchNames
     private var store: FlakyStore
     let policy: CachePolicy
-    /// Whether the server is one of tables.
-    private let isTabular: Bool
+    private let tables: SimTables
     private(set) var machine: SyncMachine
     private(set) var user: String? = "alice"
     private(set) var isNetworkEnabled = true
@@ -50,10 +49,10 @@ final class SimClient {
 
     /// - Parameter makeStore: Opens the store; what an earlier one has kept must be there again.
     init(
-        _ name: String, policy: CachePolicy, isTabular: Bool, keepsTrace: Bool,
+        _ name: String, policy: CachePolicy, tables: SimTables, keepsTrace: Bool,
         makeStore: @escaping () throws -> any SyncStore
     ) throws {
-        self.isTabular = isTabular
+        self.tables = tables
         self.name = name
         self.policy = policy
         self.makeStore = makeStore
@@ -62,7 +61,7 @@ final class SimClient {
         trace = Trace(keepsText: keepsTrace)
         store = FlakyStore(try makeStore())
         machine = try SyncMachine(
-            store: store, policy: policy, owner: QueueOwner("alice"), usesTags: isTabular, makeName: names.next)
+            store: store, policy: policy, owner: QueueOwner("alice"), usesTags: tables != .none, makeName: names.next)
         perform(machine.start())
     }
 
@@ -72,7 +71,7 @@ final class SimClient {
         for action in actions {
             switch action {
             case .snapshot(let id, let snapshot):
-                if !snapshot.leads(from: shown[id], inOrder: !isTabular), wrongSnapshot == nil {
+                if !snapshot.leads(from: shown[id], inOrder: !tables.have(snapshot.query)), wrongSnapshot == nil {
                     wrongSnapshot = snapshot
                 }
                 shown[id] = snapshot
@@ -113,7 +112,7 @@ final class SimClient {
     }
 
     private func check(_ batch: OutgoingBatch) {
-        guard isTabular else { return }
+        guard tables != .none else { return }
         let isSame = sent[batch.id].map { $0.bases == batch.bases && batch.mayHaveBeenSent } ?? true
         if !isSame || batch.bases.count != batch.writes.count { wrongBatch = wrongBatch ?? batch.id }
         sent[batch.id] = sent[batch.id] ?? batch
@@ -189,7 +188,7 @@ final class SimClient {
         store.close()
         store = FlakyStore(try makeStore())
         machine = try SyncMachine(
-            store: store, policy: policy, owner: QueueOwner(user), usesTags: isTabular, makeName: names.next)
+            store: store, policy: policy, owner: QueueOwner(user), usesTags: tables != .none, makeName: names.next)
         checkOverlays()
         perform(machine.start())
     }
@@ -235,7 +234,7 @@ final class SimClient {
         waits = []
         perform(old.emptySnapshots())
         machine = try SyncMachine(
-            store: store, policy: policy, owner: QueueOwner(user), usesTags: isTabular, makeName: names.next)
+            store: store, policy: policy, owner: QueueOwner(user), usesTags: tables != .none, makeName: names.next)
         machine.waiting = others
         reads = []
         if !isNetworkEnabled { feed(.setNetwork(isEnabled: false)) }

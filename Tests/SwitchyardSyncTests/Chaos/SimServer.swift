@@ -2,6 +2,38 @@ import Switchyard
 
 @testable import SwitchyardSync
 
+/// Which collections a server keeps in tables: it decides their results, in an order of its own, which no device knows, has a
+/// trigger, and returns what it wrote.
+enum SimTables: Sendable {
+    case none, all
+    /// Documents and rows are in one engine.
+    case some
+
+    func have(_ collection: String) -> Bool {
+        switch self {
+        case .none: false
+        case .all: true
+        case .some: collection == "halls" || collection == "things"
+        }
+    }
+
+    func have(_ path: StoragePath) -> Bool { have(path.collection.id) }
+
+    func have(_ query: Query) -> Bool {
+        switch query.source {
+        case .collection(let collection): have(collection.id)
+        case .group(let id, _): have(id)
+        }
+    }
+
+    func have(_ query: LiveQuery) -> Bool {
+        switch query {
+        case .document(let path): have(path)
+        case .query(let query): have(query)
+        }
+    }
+}
+
 /// A server whose every message waits until the simulation delivers it, or loses it.
 struct SimServer {
     private(set) var documents: [StoragePath: DocumentSnapshot] = [:]
@@ -9,10 +41,9 @@ struct SimServer {
     private var changed: [StoragePath: Int64] = [:]
     private var time: Int64 = 1_000_000
 
-    /// Whether the server has its own order, which no device knows, and a trigger.
-    let isTabular: Bool
+    let tables: SimTables
 
-    init(isTabular: Bool) { self.isTabular = isTabular }
+    init(_ tables: SimTables) { self.tables = tables }
 
     var now: Timestamp { Timestamp(microseconds: time) }
 
@@ -20,7 +51,7 @@ struct SimServer {
         switch query {
         case .document(let path): documents[path].map { [$0] } ?? []
         case .query(let query):
-            isTabular
+            tables.have(query)
                 ? QueryEvaluator(query).results(among: documents.values.map(\.collated)).map { documents[$0.path]! }
                 : QueryEvaluator(query).results(among: documents.values)
         }
@@ -32,7 +63,7 @@ struct SimServer {
             return answer(with: paths.map { documents[$0] ?? .missing($0) })
         case .results(let query):
             var fetched = answer(with: results(of: .query(query)))
-            fetched.areDecided = isTabular
+            fetched.areDecided = tables.have(query)
             return fetched
         }
     }
@@ -45,7 +76,7 @@ struct SimServer {
 
     /// Documents of tables have one: their version, as a text.
     func tag(of document: DocumentSnapshot) -> DocumentTag? {
-        isTabular ? document.updateTime.map { DocumentTag(rawValue: "\($0)") } : nil
+        tables.have(document.path) ? document.updateTime.map { DocumentTag(rawValue: "\($0)") } : nil
     }
 
     /// Carries out a batch at its first coming; every later one gets the same answer and has no effect.
@@ -59,7 +90,7 @@ struct SimServer {
                 let old = staged[write.path] ?? .missing(write.path)
                 try write.check(against: old)
                 var (data, values) = write.applied(to: old.data, serverTime: now)
-                if isTabular, write.transforms.isEmpty, data?["n"] == 5 { data?["n"] = 4 }
+                if tables.have(write.path), write.transforms.isEmpty, data?["n"] == 5 { data?["n"] = 4 }
                 staged[write.path] = data.map { .existing(write.path, $0, createTime: now, updateTime: now) }
                 result.updateTimes.append(data == nil ? nil : now)
                 result.transformResults.append(values)
@@ -69,10 +100,10 @@ struct SimServer {
             return .failure(error.asRefusal())
         }
         documents = staged
-        if isTabular {
-            result.outcomes = batch.writes.map {
-                .returned(staged[$0.path] ?? .missing($0.path), tag: staged[$0.path].flatMap { tag(of: $0) })
-            }
+        result.outcomes = batch.writes.map { write in
+            guard tables.have(write.path) else { return .asSent }
+            let document = staged[write.path]
+            return .returned(document ?? .missing(write.path), tag: document.flatMap { tag(of: $0) })
         }
         for write in batch.writes { changed[write.path] = time }
         ledger[batch.id] = .success(result)
@@ -177,7 +208,7 @@ struct SimStream {
     }
 
     private mutating func sayResults(of id: Int, _ server: SimServer) {
-        guard server.isTabular, case .query(let query)? = targets[id] else { return }
+        guard case .query(let query)? = targets[id], server.tables.have(query) else { return }
         inbox.append(.results(target: id, server.results(of: .query(query)).map(\.path)))
     }
 

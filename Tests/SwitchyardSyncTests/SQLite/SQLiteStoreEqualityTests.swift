@@ -56,7 +56,7 @@ import Testing
     private static func change(_ rows: any StoreRows, _ random: inout RandomRows) throws(StorageError) {
         let id = random.number(1...6) * 2
         let owner = random.owner()
-        switch random.number(0...15) {
+        switch random.number(0...16) {
         case 0: try rows.setGlobals(random.globals())
         case 1: try rows.putTarget(random.target(id: id))
         case 2: try rows.removeTarget(id)
@@ -67,15 +67,17 @@ import Testing
             let document = random.document()
             try rows.putDocument(document, replacing: rows.document(at: document.path))
         case 10: try rows.removeDocument(at: random.path())
-        case 11: try rows.setSequenceNumber(Int64(random.number(1...50)), of: random.paths())
+        case 11: try rows.setSequenceNumber(Int64(random.number(1...50)), of: Array(random.paths()))
         case 12:
+            _ = try rows.heads(at: random.paths().sorted(), numbering: Int64(random.number(1...50)))
+        case 13:
             // A batch keeps its documents for as long as it waits.
             let number = random.number(1...20)
             if let batch = try rows.batch(number, of: owner) { try rows.removeBatch(batch, of: owner) }
             try rows.putBatch(random.batch(number: number), of: owner)
-        case 13:
-            if let batch = try rows.batch(random.number(1...20), of: owner) { try rows.removeBatch(batch, of: owner) }
         case 14:
+            if let batch = try rows.batch(random.number(1...20), of: owner) { try rows.removeBatch(batch, of: owner) }
+        case 15:
             switch random.number(0...9) {
             case 0...6:
                 try rows.putOverlay(Overlay(write: random.write(), batchNumber: random.number(1...20)), of: owner)
@@ -128,7 +130,10 @@ import Testing
                 let path = random.path()
                 result.append(Answer(value: try rows.document(at: path)))
                 result.append(Answer(value: [try rows.isConfirmed(path), try rows.hasBatch(touching: path)]))
-                result.append(Answer(value: try rows.documents(at: random.paths().sorted())))
+                let several = random.paths().sorted()
+                result.append(Answer(value: try rows.documents(at: several)))
+                let (heads, whole) = (try rows.heads(at: several, numbering: nil), try rows.documents(at: several))
+                #expect(heads == whole.map { $0?.head })
                 result.append(Answer(value: try rows.knownTags(at: random.paths())))
                 let source = random.source()
                 let version: Timestamp? = random.chance(50) ? random.readTime() : nil

@@ -26,8 +26,9 @@ final class SupabaseWatch: WatchConnection {
     private struct State {
         var changes: WatchedChanges
         var rows: RowTargets
-        /// The version of the last snapshot, which never goes back.
-        var lastVersion = Timestamp.never
+        /// The version of the last snapshot, which never goes back, not even from an earlier stream: the versions of rows are by
+        /// the device's clock, and may be ahead of those of documents.
+        var lastVersion: Timestamp
         /// Whether to check regardless of what has been seen.
         var mustPoll = false
         /// Whether the interval has passed.
@@ -77,7 +78,10 @@ final class SupabaseWatch: WatchConnection {
     ) {
         self.observer = observer
         let name = reader.userID ?? ""
-        state = Mutex(State(changes: WatchedChanges(reader: name), rows: RowTargets(reader: name)))
+        state = Mutex(
+            State(
+                changes: WatchedChanges(reader: name), rows: RowTargets(reader: name),
+                lastVersion: tables.isEmpty ? .never : rows.latestVersion))
         self.reader = reader
         self.tables = tables
         rowStore = rows

@@ -104,12 +104,22 @@ struct MappedTable: Hashable, Sendable {
                 + [mapping.createdColumn, mapping.updatedColumn, mapping.witnessColumn].compactMap(\.self))
     }
 
+    /// What the paths of a table at the root begin with; `nil` for one below documents.
+    var rootPrefix: String? {
+        guard segments.count == 1, case .name(let collection) = segments[0] else { return nil }
+        return collection + "/"
+    }
+
+    /// The document of a table at the root; `nil` if that is no name.
+    func path(named name: String, behind rootPrefix: String) -> StoragePath? {
+        // A slash in a name would make another path of it.
+        guard !name.utf8.contains(UInt8(ascii: "/")) else { return nil }
+        return try? StoragePath(validating: rootPrefix + name)
+    }
+
     /// The document with these names of its parents and its own; `nil` if one is missing or is no name.
     func path(named names: [String?]) -> StoragePath? {
-        if segments.count == 1, case .name(let collection) = segments[0], let name = names.first ?? nil {
-            guard !name.utf8.contains(UInt8(ascii: "/")) else { return nil }
-            return try? StoragePath(validating: collection + "/" + name)
-        }
+        if let rootPrefix, let name = names.first ?? nil { return path(named: name, behind: rootPrefix) }
         var rest = names[...]
         var parts: [String] = []
         for segment in segments {
@@ -139,11 +149,12 @@ struct MappedTable: Hashable, Sendable {
     }
 
     /// A row's version as it is kept on the device: under another mapping, the same row is another document.
-    func tag(_ version: String) -> DocumentTag { DocumentTag(rawValue: "\(fingerprint).\(version)") }
+    func tag(_ version: String) -> DocumentTag { DocumentTag(rawValue: tagPrefix + version) }
+    var tagPrefix: String { fingerprint + "." }
 
     /// The version in a tag; `nil` for one of another mapping.
     func version(in tag: DocumentTag) -> String? {
-        tag.rawValue.hasPrefix("\(fingerprint).") ? String(tag.rawValue.dropFirst(fingerprint.count + 1)) : nil
+        tag.rawValue.hasPrefix(tagPrefix) ? String(tag.rawValue.dropFirst(fingerprint.count + 1)) : nil
     }
 
     var topic: HintTopic { .rows(of: mapping.table, in: mapping.schema) }

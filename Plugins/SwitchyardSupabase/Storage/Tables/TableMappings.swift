@@ -52,6 +52,7 @@ struct TableMappings: Sendable {
         capabilities.maximumBatchSize = 500
         guard !isEmpty else { return capabilities }
         capabilities.openTypes = false
+        capabilities.maximumDeletions = RowGroup.maximumDeletions
         if !usesDocuments {
             capabilities.openSchema = false
             capabilities.listCollections = false

@@ -53,6 +53,38 @@ extension DocumentValue {
         }
     }
 
+    /// The same, from an indexed text.
+    init(postgres text: IndexedJSON, at place: Int) {
+        switch text.kind(at: place) {
+        case .null: self = .null
+        case .yes: self = .bool(true)
+        case .no: self = .bool(false)
+        case .number: self.init(postgres: text.json(at: place))
+        case .string, .escapedString, .key, .escapedKey: self = .string(text.string(at: place))
+        case .array:
+            var elements: [DocumentValue] = []
+            var inner = place + 1
+            while inner < text.end(of: place) {
+                elements.append(DocumentValue(postgres: text, at: inner))
+                inner = text.end(of: inner)
+            }
+            self = .array(elements)
+        case .object:
+            let first = place + 1
+            if first < text.end(of: place), text.end(of: first + 1) == text.end(of: place),
+                text.string(at: first).utf8.first == UInt8(ascii: "$")
+            {
+                if text.string(at: first) == "$ts", let time = text.moment(at: first + 1) {
+                    self = .timestamp(Timestamp(clampingSeconds: time.seconds, nanoseconds: time.nanoseconds))
+                } else {
+                    self.init(postgres: text.json(at: place))
+                }
+            } else {
+                self = .map(DocumentData(postgres: text, at: place))
+            }
+        }
+    }
+
     /// - Returns: `nil` for a tag that this module does not write.
     private init?(tag: String, _ value: JSON) {
         switch tag {
@@ -95,6 +127,14 @@ extension DocumentData {
 
     init(postgres object: JSONObject) {
         self.init(unsorted: object.members.map { Entry(name: $0.key, value: DocumentValue(postgres: $0.value)) })
+    }
+
+    /// The same, from an object of an indexed text.
+    init(postgres text: IndexedJSON, at object: Int) {
+        self.init(
+            unsorted: text.keys(of: object).map {
+                Entry(name: text.string(at: $0), value: DocumentValue(postgres: text, at: $0 + 1))
+            })
     }
 
     /// Whether this map, written unchanged, would be read as another value.

@@ -58,7 +58,20 @@ struct PostgRESTService: Sendable {
     ) async throws(StorageError) -> JSON {
         try await outlasting(isIdempotent) { () throws(StorageError) in
             try await callOnce(
-                function, arguments, isIdempotent: isIdempotent, isForQueue: isForQueue, for: batch, as: reader)
+                function, arguments, isIdempotent: isIdempotent, isForQueue: isForQueue, for: batch, as: reader
+            ) { body throws(StorageError) in try parsed(body, of: function) ?? .null }
+        }
+    }
+
+    /// Calls a function that only reads, and indexes its answer, which may be large.
+    func read(_ function: String, _ arguments: JSONObject) async throws(StorageError) -> IndexedJSON {
+        try await outlasting(true) { () throws(StorageError) in
+            try await callOnce(
+                function, arguments, isIdempotent: true, isForQueue: false, for: nil, as: nil
+            ) { body throws(StorageError) in
+                guard let answer = try indexed(body, of: function) else { throw .unreadableAnswer }
+                return answer
+            }
         }
     }
 
@@ -75,13 +88,14 @@ struct PostgRESTService: Sendable {
             }, call)
     }
 
-    private func callOnce(
+    private func callOnce<Answer>(
         _ function: String, _ arguments: JSONObject, isIdempotent: Bool, isForQueue: Bool, for batch: OutgoingBatch?,
-        as reader: CallOwner?
-    ) async throws(StorageError) -> JSON {
+        as reader: CallOwner?, _ read: ([UInt8]) throws(StorageError) -> Answer
+    ) async throws(StorageError) -> Answer {
         _ = try await installedVersion(isForQueue: isForQueue || batch != nil)
         do throws(StorageError) {
-            return try await send(function, arguments, isIdempotent: isIdempotent, for: batch, as: reader)
+            return try read(
+                try await answer(function, arguments, isIdempotent: isIdempotent, for: batch, as: reader))
         } catch {
             guard isForQueue || batch != nil, let failure = error.underlying as? PostgRESTFailure,
                 failure.isAboutMissingParts, !failure.isAboutSession
@@ -121,9 +135,20 @@ struct PostgRESTService: Sendable {
 
     /// An answer's body; `nil` if there is none.
     func parsed(_ body: [UInt8], of asked: String) throws(StorageError) -> JSON? {
+        try read(body, of: asked) { (body) throws(JSONError) in try JSON(parsing: body, options: Self.options) }
+    }
+
+    /// The same without a tree, for a large answer.
+    func indexed(_ body: [UInt8], of asked: String) throws(StorageError) -> IndexedJSON? {
+        try read(body, of: asked) { (body) throws(JSONError) in try IndexedJSON(parsing: body) }
+    }
+
+    private func read<Value>(
+        _ body: [UInt8], of asked: String, _ parse: ([UInt8]) throws(JSONError) -> Value
+    ) throws(StorageError) -> Value? {
         if body.isEmpty { return nil }
         do throws(JSONError) {
-            return try JSON(parsing: body, options: Self.options)
+            return try parse(body)
         } catch {
             guard !body.isWebPage else {
                 throw StorageError(

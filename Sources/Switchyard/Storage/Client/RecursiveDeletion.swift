@@ -28,7 +28,11 @@ package struct RecursiveDeletion {
         for collection in try await storage.collections(under: document) { try await delete(collection) }
     }
 
-    private var batchSize: Int { min(storage.capabilities.maximumBatchSize ?? .max, RecursiveDeletion.batchSize) }
+    private var batchSize: Int {
+        let capabilities = storage.capabilities
+        return min(
+            capabilities.maximumBatchSize ?? .max, capabilities.maximumDeletions ?? .max, RecursiveDeletion.batchSize)
+    }
 
     private mutating func add(_ document: StoragePath) async throws(StorageError) {
         batch.delete(document)

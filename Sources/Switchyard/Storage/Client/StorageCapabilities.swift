@@ -32,6 +32,8 @@ public struct StorageCapabilities: Sendable, Hashable {
     public var offline = false
     /// The maximum number of writes in one batch; `nil` if only the size of the request is limited.
     public var maximumBatchSize: Int?
+    /// How many deletions a batch may have in any case, if those are fewer. More may be refused with `.unsupported`.
+    public var maximumDeletions: Int?
 
     public init() {}
 

@@ -105,6 +105,29 @@ public struct DocumentCoder: Sendable {
     }
 }
 
+/// Decodes documents one after the other, which costs less than each by itself.
+final class DocumentDecoder<Value: Decodable> {
+    private let coder: DocumentCoder
+    private var context: DecodingContext
+
+    init(_ type: Value.Type, by coder: DocumentCoder) {
+        self.coder = coder
+        context = DecodingContext(coder, nil, isForMany: true)
+    }
+
+    /// - Throws: `.codingFailed` naming the field that does not fit.
+    func decode(_ data: DocumentData, at path: StoragePath) throws(StorageError) -> Value {
+        // A value may have kept its decoder, which still needs its own.
+        if !isKnownUniquelyReferenced(&context) { context = DecodingContext(coder, nil, isForMany: true) }
+        context.move(to: path)
+        do {
+            return try context.value(Value.self, from: data)
+        } catch {
+            throw CodingFailure.storageError(error, decoding: Value.self, at: path)
+        }
+    }
+}
+
 extension DocumentSnapshot {
     /// The document as a value; `nil` if it does not exist.
     ///
@@ -125,8 +148,9 @@ extension QuerySnapshot {
     ) throws(StorageError) -> [Value] {
         var values: [Value] = []
         values.reserveCapacity(count)
+        let decoder = DocumentDecoder(type, by: coder)
         for document in documents {
-            if let value = try coder.decode(type, from: document) { values.append(value) }
+            if let data = document.data { values.append(try decoder.decode(data, at: document.path)) }
         }
         return values
     }

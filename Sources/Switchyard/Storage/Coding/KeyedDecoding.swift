@@ -25,14 +25,14 @@ struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     @inline(__always)
     private func value(_ key: Key) throws -> DocumentValue {
-        guard let value = data[name(key)] else { throw missing(key) }
+        guard let value = decoder.context.value(of: name(key), in: data) else { throw missing(key) }
         return value
     }
 
     /// `nil` for a missing or null field.
     @inline(__always)
     private func presentValue(_ key: Key) -> DocumentValue? {
-        guard let value = data[name(key)], !value.isNull else { return nil }
+        guard let value = decoder.context.value(of: name(key), in: data), !value.isNull else { return nil }
         return value
     }
 

@@ -1,21 +1,59 @@
 import Foundation
 
-/// What all decoders of one document share.
+/// What all decoders of one document share, and those of documents that are decoded one after the other.
 final class DecodingContext {
     var names: KeyNames
     let changesNames: Bool
     let userInfo: [CodingUserInfoKey: Any]
-    let path: StoragePath?
+    private(set) var path: StoragePath?
+    private var places = FieldPlaces()
+    private let isForMany: Bool
 
-    init(_ coder: DocumentCoder, _ path: StoragePath?) {
+    init(_ coder: DocumentCoder, _ path: StoragePath?, isForMany: Bool = false) {
         names = KeyNames(coder.keys)
         changesNames = names.changesNames
         userInfo = coder.userInfo
         self.path = path
+        self.isForMany = isForMany
+    }
+
+    /// Goes on to another document.
+    func move(to path: StoragePath?) {
+        self.path = path
+        places.startOver()
+    }
+
+    /// The value of a field.
+    func value(of name: String, in data: DocumentData) -> DocumentValue? {
+        isForMany ? places.value(of: name, in: data) : data[name]
     }
 
     func value<Value: Decodable>(_ type: Value.Type, from data: DocumentData) throws -> Value {
         try ValueDecoder(.map(data), self, under: nil, .name("")).decode(type)
+    }
+}
+
+/// Where the fields were that were looked up, in that order: most of the next document's are there, too.
+private struct FieldPlaces {
+    private var places: [Int] = []
+    private var lookUps = 0
+    private static let limit = 256
+
+    mutating func startOver() { lookUps = 0 }
+
+    mutating func value(of name: String, in data: DocumentData) -> DocumentValue? {
+        let turn = lookUps
+        lookUps += 1
+        if turn < places.count, data.isField(at: places[turn], called: name) { return data.entries[places[turn]].value }
+        let place = data.place(of: name)
+        if turn < places.count {
+            places[turn] = place ?? places[turn]
+        } else if turn < Self.limit {
+            places.append(place ?? 0)
+        }
+        // No conditional expression: in one, `nil` would be read as the value null.
+        guard let place else { return nil }
+        return data.entries[place].value
     }
 }
 

@@ -2,6 +2,8 @@
 struct DocumentConverter<Value: Sendable>: Sendable {
     /// Called only with documents that exist.
     let decode: @Sendable (DocumentSnapshot) throws(StorageError) -> Value
+    /// Makes what does the same for many documents, one after the other.
+    let decoder: @Sendable () -> (DocumentSnapshot) throws(StorageError) -> Value
     let encode: @Sendable (Value) throws(StorageError) -> WriteFields
     /// The field that a property stands for.
     let field: @Sendable (PartialKeyPath<Value>) throws(StorageError) -> FieldPath
@@ -19,6 +21,7 @@ extension DocumentConverter where Value: Decodable {
             decode: { document throws(StorageError) in
                 try coder.decode(type, from: document.data ?? DocumentData(), at: document.path)
             },
+            decoder: { Self.decoder(by: coder) },
             encode: { value throws(StorageError) in
                 guard let value = value as? any Encodable else {
                     throw .invalid("\(type) is not Encodable, so a value of it cannot be written.")
@@ -26,6 +29,13 @@ extension DocumentConverter where Value: Decodable {
                 return try coder.encode(value)
             },
             field: { property throws(StorageError) in try FieldLookup.field(of: property, by: coder) }, coder: coder)
+    }
+
+    fileprivate static func decoder(by coder: DocumentCoder) -> (DocumentSnapshot) throws(StorageError) -> Value {
+        let decoder = DocumentDecoder(Value.self, by: coder)
+        return { document throws(StorageError) in
+            try decoder.decode(document.data ?? DocumentData(), at: document.path)
+        }
     }
 }
 
@@ -35,6 +45,7 @@ extension DocumentConverter where Value: Codable {
             decode: { document throws(StorageError) in
                 try coder.decode(Value.self, from: document.data ?? DocumentData(), at: document.path)
             },
+            decoder: { Self.decoder(by: coder) },
             encode: { value throws(StorageError) in try coder.encode(value) },
             field: { property throws(StorageError) in try FieldLookup.field(of: property, by: coder) }, coder: coder)
     }
@@ -44,6 +55,7 @@ extension DocumentConverter where Value: DocumentConvertible {
     static var own: DocumentConverter {
         DocumentConverter(
             decode: { document throws(StorageError) in try Value(document: document) },
+            decoder: { { document throws(StorageError) in try Value(document: document) } },
             encode: { value throws(StorageError) in try value.documentFields() },
             field: { property throws(StorageError) in try FieldLookup.field(namedFor: property) })
     }

@@ -52,9 +52,10 @@ public struct TypedSnapshot<Value: Sendable>: Sendable {
         var rows: [Row] = []
         var mismatches: [StorageError] = []
         rows.reserveCapacity(snapshot.count)
+        let decode = origin.converter.decoder()
         for document in snapshot.documents {
             do throws(StorageError) {
-                rows.append(Row(value: try origin.converter.decode(document), document: document, origin: origin))
+                rows.append(Row(value: try decode(document), document: document, origin: origin))
             } catch {
                 mismatches.append(try handling.handled(error))
             }

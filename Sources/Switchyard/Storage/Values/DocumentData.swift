@@ -54,6 +54,9 @@ public struct DocumentData: Sendable {
         entries = unique
     }
 
+    /// Fields whose names differ and are in order.
+    package init(inOrder entries: [Entry]) { self.entries = entries }
+
     /// Whether every name comes after the one before it.
     private var isSorted: Bool {
         entries.withUnsafeBufferPointer { entries in
@@ -148,6 +151,17 @@ public struct DocumentData: Sendable {
             if let value = self[field] { result[field] = value }
         }
         return result
+    }
+
+    /// The place of a field among the ``entries``.
+    func place(of name: String) -> Int? {
+        let (index, isFound) = position(of: name)
+        return isFound ? index : nil
+    }
+
+    /// Whether the entry at `place`, if there is one, is that field.
+    func isField(at place: Int, called name: String) -> Bool {
+        entries.withUnsafeBufferPointer { $0.indices.contains(place) && $0[place].name.utf8Equals(name) }
     }
 
     /// Whether there is a field at `path`; cheaper than reading its value.

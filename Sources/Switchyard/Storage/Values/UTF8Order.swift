@@ -20,7 +20,17 @@ package enum Ordering: Int8, Sendable {
 /// Documents compare text by its UTF-8 bytes. Swift's own `==` and `<` do not: they consider `é` and `e` + accent equal.
 extension String {
     package func utf8Equals(_ other: String) -> Bool {
-        utf8.count == other.utf8.count && utf8Ordering(to: other) == .same
+        // The same few bytes in the same words, or the same storage: mostly, texts that are equal.
+        if unsafeBitCast(self, to: Words.self) == unsafeBitCast(other, to: Words.self) { return true }
+        return utf8.count == other.utf8.count && utf8Ordering(to: other) == .same
+    }
+
+    private struct Words: Equatable {
+        let first: UInt
+        #if _pointerBitWidth(_32)
+            let middle: UInt
+        #endif
+        let last: UInt
     }
 
     /// The bytes of the text, copying at most a few of them.

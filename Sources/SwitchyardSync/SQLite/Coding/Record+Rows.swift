@@ -61,6 +61,13 @@ extension RecordReader {
             hasCommittedMutations: hasCommittedMutations, tag: tag)
     }
 
+    /// What there is to know of a cached document without its contents. Nothing can be read after this.
+    mutating func documentHead() throws(StorageError) -> CachedDocument.Head {
+        guard let state = CachedDocument.State(rawValue: try byte()) else { throw RecordReader.damage }
+        let hasCommittedMutations = try bool()
+        return CachedDocument.Head(state: state, version: try timestamp(), hasCommittedMutations: hasCommittedMutations)
+    }
+
     /// Whether a cached document was found and has no acknowledged write that the stream has not shown. Nothing can be read
     /// after this.
     mutating func isAsOnServer() throws(StorageError) -> Bool {

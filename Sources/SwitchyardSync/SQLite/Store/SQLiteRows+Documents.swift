@@ -25,9 +25,26 @@ extension SQLiteRows {
     }
 
     func documents(at paths: [StoragePath]) throws(StorageError) -> [CachedDocument?] {
-        var result = [CachedDocument?](repeating: nil, count: paths.count)
+        try each(of: paths) { path throws(StorageError) in try document(at: path) }
+    }
+
+    func heads(at paths: [StoragePath], numbering number: Int64?) throws(StorageError) -> [CachedDocument.Head?] {
+        if let number { try setSequenceNumber(number, of: paths) }
+        return try each(of: paths) { path throws(StorageError) in
+            try connection.statement("SELECT record FROM documents WHERE collection = ? AND name = ?").bind(parts: path)
+                .first { row throws(StorageError) in
+                    try row.record(0) { reader throws(StorageError) in try reader.documentHead() }
+                }
+        }
+    }
+
+    /// - Parameter find: Finds what is stored at a path.
+    private func each<Found>(
+        of paths: [StoragePath], _ find: (StoragePath) throws(StorageError) -> Found?
+    ) throws(StorageError) -> [Found?] {
+        var result = [Found?](repeating: nil, count: paths.count)
         guard paths.count > 16 else {
-            for (place, path) in paths.enumerated() { result[place] = try document(at: path) }
+            for (place, path) in paths.enumerated() { result[place] = try find(path) }
             return result
         }
         // In the order of the keys, so that neighbours come from the same page. For a collection that is read for the first
@@ -38,7 +55,7 @@ extension SQLiteRows {
             if collection.map({ path.isDirectly(in: $0.path) }) != true {
                 collection = (path.collection, try isFiled(path.collection))
             }
-            if collection?.isFiled == true { result[place] = try document(at: path) }
+            if collection?.isFiled == true { result[place] = try find(path) }
         }
         return result
     }
@@ -116,7 +133,7 @@ extension SQLiteRows {
 
     // MARK: Sequence numbers
 
-    func setSequenceNumber(_ number: Int64, of paths: some Collection<StoragePath>) throws(StorageError) {
+    func setSequenceNumber(_ number: Int64, of paths: [StoragePath]) throws(StorageError) {
         for path in paths {
             try connection.statement(
                 """

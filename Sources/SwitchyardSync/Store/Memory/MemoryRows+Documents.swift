@@ -1,13 +1,18 @@
 package import Switchyard
 
 extension MemoryRows {
-    func document(at path: StoragePath) -> CachedDocument? { documents[path] }
+    func document(at path: StoragePath) -> CachedDocument? { documents[path]?.document }
 
-    func documents(at paths: [StoragePath]) -> [CachedDocument?] { paths.map { documents[$0] } }
+    func documents(at paths: [StoragePath]) -> [CachedDocument?] { paths.map { documents[$0]?.document } }
+
+    func heads(at paths: [StoragePath], numbering number: Int64?) -> [CachedDocument.Head?] {
+        guard let number else { return paths.map { documents[$0]?.document?.head } }
+        return setNumber(number, of: paths) { $0.document?.head }
+    }
 
     func knownTags(at paths: some Collection<StoragePath>) -> [StoragePath: DocumentTag] {
         var tags: [StoragePath: DocumentTag] = [:]
-        for path in paths { tags[path] = documents[path]?.knownTag }
+        for path in paths { tags[path] = documents[path]?.document?.knownTag }
         return tags
     }
 
@@ -17,7 +22,7 @@ extension MemoryRows {
     ) throws(StorageError) {
         for collection in paths(in: source) {
             for path in collections[collection]?.paths ?? [] {
-                guard let document = documents[path] else { continue }
+                guard let document = documents[path]?.document else { continue }
                 if let version, document.readTime <= version { continue }
                 if let screen, !screen.admits(document) { continue }
                 try body(document)
@@ -38,13 +43,13 @@ extension MemoryRows {
 
     func removeDocument(at path: StoragePath) {
         setSequence(nil, of: path)
-        setDocument(nil, at: path, replacing: documents[path])
+        setDocument(nil, at: path, replacing: document(at: path))
     }
 
     func setDocument(_ document: CachedDocument?, at path: StoragePath, replacing old: CachedDocument?) {
         guard old != nil || document != nil else { return }
         noteDocument(old, at: path)
-        documents[path] = document
+        change(path) { $0.document = document }
         documentBytes += (document?.storedBytes ?? 0) - (old?.storedBytes ?? 0)
         if old == nil {
             collection(of: path).paths.insert(path)
@@ -58,6 +63,17 @@ extension MemoryRows {
         }
     }
 
+    /// Changes what there is at a path.
+    func change(_ path: StoragePath, _ body: (MemoryDocument) -> Void) {
+        func change(_ entry: inout MemoryDocument?) {
+            let changed = entry ?? MemoryDocument()
+            body(changed)
+            entry = changed.isEmpty ? nil : changed
+        }
+        // In place, so that it is looked up once.
+        change(&documents[path])
+    }
+
     private func collection(of path: StoragePath) -> MemoryCollection {
         if let lastCollection, path.isDirectly(in: lastCollection.path) { return lastCollection }
         let collection = collections[path.collection] ?? MemoryCollection(path.collection)
@@ -65,6 +81,14 @@ extension MemoryRows {
         lastCollection = collection
         return collection
     }
+}
+
+/// What there is at a path: an object, since many are looked up of which little is needed.
+final class MemoryDocument {
+    var document: CachedDocument?
+    var number: Int64?
+
+    var isEmpty: Bool { document == nil && number == nil }
 }
 
 /// The documents of one collection.

@@ -8,12 +8,12 @@ final class MemoryRows: StoreRows {
     var confirmed: [Int: Set<StoragePath>] = [:]
     /// The number of targets that have confirmed a document.
     var confirmations: [StoragePath: Int] = [:]
-    var documents: [StoragePath: CachedDocument] = [:]
+    /// The documents and their sequence numbers.
+    var documents: [StoragePath: MemoryDocument] = [:]
     var collections: [CollectionPath: MemoryCollection] = [:]
     /// The collection of the last document put: the next one is likely in it too.
     var lastCollection: MemoryCollection?
     var documentBytes: Int64 = 0
-    var sequenceNumbers: [StoragePath: Int64] = [:]
     var queues: [QueueOwner: MemoryQueue] = [:]
     /// The number of batches, of all users, that write to a document.
     var batchCounts: [StoragePath: Int] = [:]
@@ -27,6 +27,8 @@ final class MemoryRows: StoreRows {
         /// A document, which was there or was not: without closures and small, since there are many.
         case added(StoragePath)
         indirect case replaced(CachedDocument)
+        /// The numbers that documents had, or -1.
+        case numbered([StoragePath], [Int64])
         case other(undo: () -> Void)
     }
 
@@ -35,10 +37,14 @@ final class MemoryRows: StoreRows {
     func rollBack() {
         let undo = journal
         journal = []
-        for change in undo.reversed() {
-            switch change {
-            case .added(let path): setDocument(nil, at: path, replacing: documents[path])
-            case .replaced(let before): setDocument(before, at: before.path, replacing: documents[before.path])
+        for step in undo.reversed() {
+            switch step {
+            case .added(let path): setDocument(nil, at: path, replacing: document(at: path))
+            case .replaced(let before): setDocument(before, at: before.path, replacing: document(at: before.path))
+            case .numbered(let paths, let numbers):
+                for (path, number) in zip(paths, numbers).reversed() {
+                    change(path) { $0.number = number < 0 ? nil : number }
+                }
             case .other(let undo): undo()
             }
         }
@@ -56,27 +62,39 @@ final class MemoryRows: StoreRows {
         self.globals = globals
     }
 
-    func setSequenceNumber(_ number: Int64, of paths: some Collection<StoragePath>) {
-        var before: [(path: StoragePath, number: Int64?)] = []
+    func setSequenceNumber(_ number: Int64, of paths: [StoragePath]) { _ = setNumber(number, of: paths) { _ in } }
+
+    /// - Returns: What `read` makes of each.
+    func setNumber<Result>(
+        _ number: Int64, of paths: [StoragePath], _ read: (MemoryDocument) -> Result
+    ) -> [Result] {
+        var before: [Int64] = []
+        var results: [Result] = []
         before.reserveCapacity(paths.count)
+        results.reserveCapacity(paths.count)
         for path in paths {
-            let old = sequenceNumbers.updateValue(number, forKey: path)
-            if let old, old > number { sequenceNumbers[path] = old } else { before.append((path, old)) }
+            let entry = documents[path] ?? MemoryDocument()
+            if entry.isEmpty { documents[path] = entry }
+            before.append(entry.number ?? -1)
+            entry.number = max(number, entry.number ?? number)
+            results.append(read(entry))
         }
-        undo { [unowned self, before] in for (path, old) in before.reversed() { sequenceNumbers[path] = old } }
+        journal.append(.numbered(paths, before))
+        return results
     }
 
     func setSequence(_ number: Int64?, of path: StoragePath) {
-        let old = sequenceNumbers[path]
+        let old = documents[path]?.number
         guard old != number else { return }
-        undo { [unowned self] in sequenceNumbers[path] = old }
-        sequenceNumbers[path] = number
+        undo { [unowned self] in change(path) { $0.number = old } }
+        change(path) { $0.number = number }
     }
 
     func orphans(upTo bound: Int64) -> [(path: StoragePath, sequenceNumber: Int64)] {
-        sequenceNumbers.filter { $0.value <= bound && confirmations[$0.key] == nil }
-            .map { (path: $0.key, sequenceNumber: $0.value) }
-            .sorted { ($0.sequenceNumber, $0.path) < ($1.sequenceNumber, $1.path) }
+        documents.compactMap { path, entry in
+            entry.number.flatMap { $0 <= bound && confirmations[path] == nil ? (path: path, sequenceNumber: $0) : nil }
+        }
+        .sorted { ($0.sequenceNumber, $0.path) < ($1.sequenceNumber, $1.path) }
     }
 
     func bundle(_ id: String) -> BundleRecord? { bundles[UTF8Key(id)] }
