@@ -1,4 +1,3 @@
-import SwitchyardBytes
 import Synchronization
 
 /// The one place that follows the session of an auth client, and delivers its changes, in order, to everyone who keeps something
@@ -45,6 +44,8 @@ public final class SessionFeed: Sendable {
         var first = 0
         var members: [Int: Member] = [:]
         var lastID = 0
+        /// Follows the auth client's stream while there are members.
+        var following: Task<Void, Never>?
         var end: Int { first + changes.count }
 
         func isKnown(_ now: SessionSnapshot) -> Bool {
@@ -93,11 +94,10 @@ public final class SessionFeed: Sendable {
     public let auth: any AuthClient
     private let log = Mutex(Log())
     private let turns = SessionTurns()
-    private let following = TaskBox()
 
     public init(_ auth: any AuthClient) { self.auth = auth }
 
-    deinit { following.cancel() }
+    deinit { log.withLock { $0.following }?.cancel() }
 
     /// The session now. Never waits for the network.
     public var session: SessionSnapshot { get async { await auth.session } }
@@ -118,31 +118,30 @@ public final class SessionFeed: Sendable {
     public func subscribe(
         _ handle: @escaping Handler, failed: @escaping @Sendable (any Error) -> Void = { _ in }
     ) -> SessionSubscription {
-        let (subscription, isFirst) = log.withLock { log in
+        log.withLock { log in
             log.lastID += 1
             let subscription = SessionSubscription(self, log.lastID, handle, failed)
             log.members[log.lastID] = Member(subscription: subscription)
-            return (subscription, log.members.count == 1)
+            if log.following == nil { log.following = follow() }
+            return subscription
         }
-        if isFirst { follow() }
-        return subscription
     }
 
-    private func follow() {
-        let states = auth.authStateStream()
-        following.replace(
-            with: Task.detached { [weak self] in
-                for await _ in states { await self?.settle() }
-            })
+    private func follow() -> Task<Void, Never> {
+        Task.detached { [weak self, auth] in
+            for await _ in auth.authStateStream() { await self?.settle() }
+        }
     }
 
     fileprivate func unsubscribe(_ id: Int) {
-        let isLast = log.withLock { log in
+        let following = log.withLock { log -> Task<Void, Never>? in
             log.members[id] = nil
             log.trim()
-            return log.members.isEmpty
+            guard log.members.isEmpty else { return nil }
+            defer { log.following = nil }
+            return log.following
         }
-        if isLast { following.cancel() }
+        following?.cancel()
     }
 
     /// Returns when every subscriber has carried out what has happened so far.

@@ -182,14 +182,18 @@ actor SwitchCoordinator {
         for factory in madeFactories { await factory.shutDown() }
     }
 
-    /// - Returns: Whether it may be used; `false` if everything has been shut down in the meantime, and it with it.
-    func keep(_ factory: any ServerClientFactory) async -> Bool {
-        guard isShutDown else {
-            madeFactories.append(factory)
-            return true
+    /// - Parameters:
+    ///   - factory: A new factory.
+    ///   - setup: The set-up that it was made with.
+    /// - Returns: Whether it may be used. If the settings have changed, or everything has been shut down, in the meantime, it is
+    ///   shut down as well.
+    func keep(_ factory: any ServerClientFactory, of setup: SwitchPlan.Setup?) async -> Bool {
+        guard !isShutDown, let setup, plan?.setup(of: setup.provider) == setup else {
+            await factory.shutDown()
+            return false
         }
-        await factory.shutDown()
-        return false
+        madeFactories.append(factory)
+        return true
     }
 
     // MARK: The session

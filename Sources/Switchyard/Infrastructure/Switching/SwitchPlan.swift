@@ -62,6 +62,7 @@ struct SwitchPlan: Sendable {
     }
 
     func module(of provider: InfrastructureProvider) -> (any InfrastructureModule)? { makers[provider]?.module }
+    func setup(of provider: InfrastructureProvider) -> Setup? { makers[provider]?.setup }
 
     /// The providers that need a client for `service`. A pinned domain client needs its provider's storage.
     func providers(for service: InfrastructureService) -> [InfrastructureProvider] {
