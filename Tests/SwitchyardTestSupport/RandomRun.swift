@@ -1,5 +1,4 @@
 import Foundation
-import SwitchyardTestSupport
 
 /// How long tests that feed on random input run.
 package enum RandomRun {

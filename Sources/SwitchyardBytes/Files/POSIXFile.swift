@@ -4,16 +4,8 @@
     package import Musl
 #elseif canImport(Darwin)
     package import Darwin
-#endif
-
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
 #elseif canImport(Android)
-    import Android
+    package import Android
 #endif
 
 /// The few system calls for reading and replacing a small file, in a type where methods do not shadow their names.

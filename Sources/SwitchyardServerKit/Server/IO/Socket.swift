@@ -1,14 +1,4 @@
 #if canImport(Darwin)
-    import Darwin
-#elseif canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Android)
-    import Android
-#endif
-
-#if canImport(Darwin)
     package import Darwin
 #elseif canImport(Glibc)
     package import Glibc
