@@ -186,13 +186,13 @@ extension FileStorageError {
                         + "in Firebase's configuration, and that no proxy or sign-in page of the network is in between."
                 )
             case (400, _): (.invalidArgument, "The server rejected the request as invalid.")
-            case (401, _) where failure.text.contains("App Check"):
+            case (401, _) where failure.text.includes("App Check"):
                 (.unauthorized, "The App Check token is missing or invalid. Check the source of App Check tokens.")
-            case (401, _) where failure.text.contains("local Firebase"): (.unauthenticated, failure.text)
+            case (401, _) where failure.text.includes("local Firebase"): (.unauthenticated, failure.text)
             case (401, _): (.unauthenticated, "The server rejected the session's token.")
             case (402, _): (.quotaExceeded, "The project's quota is used up.")
             case (403, _): (.unauthorized, "The security rules do not allow it.")
-            case (404, .object) where failure.text.contains("bucket"): (.notFound, missingBucket)
+            case (404, .object) where failure.text.includes("bucket"): (.notFound, missingBucket)
             case (404, .object): (.notFound, "There is no such file.")
             case (404, .bucket): (.notFound, missingBucket)
             case (404, .session), (410, .session):

@@ -1,4 +1,5 @@
 public import Foundation
+import SwitchyardBytes
 import Synchronization
 
 /// All checks of one service, with the harness to run them on.
@@ -69,7 +70,7 @@ public func runConformance(
     let chosen = suites.flatMap { suite in
         suite.checks.filter { item in
             filter.isEmpty
-                || filter.contains { item.name.contains($0) || item.area.contains($0) || suite.service.rawValue == $0 }
+                || filter.contains { item.name.includes($0) || item.area.includes($0) || suite.service.rawValue == $0 }
         }.map { (suite.service, $0) }
     }
     // If a capability is declared, there is no refusal to check; that does not count as skipped.

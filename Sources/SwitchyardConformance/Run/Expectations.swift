@@ -1,5 +1,6 @@
 import Foundation
 import Switchyard
+import SwitchyardBytes
 
 func expect(
     _ condition: Bool, _ expectation: String, found: @autoclosure () -> String, file: String = #fileID,
@@ -56,7 +57,7 @@ func expectRefusal<Failure: ClientError, Value>(
     let failure = try await expectFailure([code], as: type, what, file: file, line: line, body)
     let sentences = failure.message.split(separator: ".").count { $0.contains { $0.isLetter } }
     try expect(
-        failure.message.contains(client) && failure.message.contains(provider.rawValue) && sentences >= 2,
+        failure.message.includes(client) && failure.message.includes(provider.rawValue) && sentences >= 2,
         "the refusal names “\(client)”, “\(provider)” and the alternative", found: failure.message, file: file,
         line: line)
     try expect(
