@@ -73,7 +73,7 @@ import Testing
         #expect(module.making.ended.withLock { $0 } == 1)
     }
 
-    @Test func `A factory of settings that have changed meanwhile is not kept`() async throws {
+    @Test func `A factory that is ready after another provider was chosen ends with the infrastructure`() async throws {
         let module = Slow()
         let backend = try await Infrastructure(module, others: [MockModule(backend: MockBackend())])
         let asking = Task { try await backend.acting(as: Self.caller) }
@@ -81,8 +81,9 @@ import Testing
         try await backend.use(.mock, for: .storage)
         try await backend.use(.mock, for: .files)
         module.making.gate.resolve(())
-        _ = try await asking.value
-        #expect(module.making.ended.withLock { $0 } == 1)
+        let mine = try await asking.value
+        #expect(mine.storage.provider == .mock)
+        #expect(module.making.ended.withLock { $0 } == 0)
         await backend.shutDown()
         #expect(module.making.ended.withLock { $0 } == 1)
     }

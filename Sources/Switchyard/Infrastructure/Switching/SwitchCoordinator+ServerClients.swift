@@ -55,7 +55,8 @@ extension SwitchCoordinator {
                 ?? Task { () -> FactoryResult in
                     do throws(InfrastructureError) {
                         let made = try await module.makeServerClientFactory(plan.options.context(for: provider, nil))
-                        return await keep(made, of: plan.setup(of: provider)) ? .success(made) : .failure(.infrastructureShutDown)
+                        return await keep(made, of: plan.setup(of: provider))
+                            ? .success(made) : .failure(.infrastructureShutDown)
                     } catch {
                         return .failure(error)
                     }
