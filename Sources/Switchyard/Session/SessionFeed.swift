@@ -29,7 +29,10 @@ public final class SessionFeed: Sendable {
 
     fileprivate struct Member {
         weak var subscription: SessionSubscription?
-        /// The number of its next change; `nil` until its first delivery, which begins with the state at that time.
+        /// What it has to carry out before the next change: the state when it subscribed.
+        var beginning: [Change] = []
+        /// The number of its next change; `nil` if nobody had read the session when it subscribed. Then it begins with the first
+        /// state that is read.
         var next: Int?
     }
 
@@ -44,6 +47,8 @@ public final class SessionFeed: Sendable {
         var first = 0
         var members: [Int: Member] = [:]
         var lastID = 0
+        /// How many states were noted since the stream's last element.
+        var statesSinceElement = 0
         /// Follows the auth client's stream while there are members.
         var following: Task<Void, Never>?
         var end: Int { first + changes.count }
@@ -72,6 +77,7 @@ public final class SessionFeed: Sendable {
             user = now.state.user?.id
             if before?.state != now.state || before?.issuer != now.issuer || self.end > end {
                 changes.append(.state(now.state))
+                statesSinceElement += 1
             }
         }
 
@@ -121,7 +127,9 @@ public final class SessionFeed: Sendable {
         log.withLock { log in
             log.lastID += 1
             let subscription = SessionSubscription(self, log.lastID, handle, failed)
-            log.members[log.lastID] = Member(subscription: subscription)
+            // What happens between now and its first delivery concerns it already.
+            log.members[log.lastID] = Member(
+                subscription: subscription, beginning: log.beginning, next: log.last == nil ? nil : log.end)
             if log.following == nil { log.following = follow() }
             return subscription
         }
@@ -129,7 +137,11 @@ public final class SessionFeed: Sendable {
 
     private func follow() -> Task<Void, Never> {
         Task.detached { [weak self, auth] in
-            for await _ in auth.authStateStream() { await self?.settle() }
+            var isFirst = true
+            for await _ in auth.authStateStream() {
+                await self?.settle(afterChange: !isFirst)
+                isFirst = false
+            }
         }
     }
 
@@ -147,6 +159,23 @@ public final class SessionFeed: Sendable {
     /// Returns when every subscriber has carried out what has happened so far.
     public func settle() async {
         await read()
+        await deliver()
+    }
+
+    /// - Parameter isChange: Whether the stream has reported a change. If the state is still the same, somebody has signed out and
+    ///   in again in between, which ends what the server keeps for a session.
+    private func settle(afterChange isChange: Bool) async {
+        await read()
+        log.withLock { log in
+            if isChange, log.statesSinceElement == 0, let state = log.last?.state, state.isKnown {
+                log.changes.append(.state(state))
+            }
+            log.statesSinceElement = 0
+        }
+        await deliver()
+    }
+
+    private func deliver() async {
         let members = log.withLock { $0.members.values.compactMap(\.subscription) }
         for member in members { await member.deliver() }
     }
@@ -165,7 +194,8 @@ public final class SessionFeed: Sendable {
     fileprivate func unchangedSession(_ id: Int) async -> SessionSnapshot? {
         let now = await auth.session
         return log.withLock { log in
-            guard log.isKnown(now), log.members[id]?.next == log.end else { return nil }
+            guard log.isKnown(now), let member = log.members[id], member.next == log.end, member.beginning.isEmpty
+            else { return nil }
             log.last = now
             return now
         }
@@ -176,8 +206,8 @@ public final class SessionFeed: Sendable {
         log.withLock { log in
             guard let member = log.members[id] else { return nil }
             let end = log.end
-            log.members[id]?.next = end
-            let changes = member.next.map { Array(log.changes[($0 - log.first)...]) } ?? log.beginning
+            log.members[id] = Member(subscription: member.subscription, next: end)
+            let changes = member.next.map { member.beginning + log.changes[($0 - log.first)...] } ?? log.beginning
             log.trim()
             return changes.isEmpty ? nil : changes
         }

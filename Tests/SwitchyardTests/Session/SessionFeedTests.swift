@@ -133,6 +133,17 @@ private final class Notes: Sendable {
         for notes in notes { #expect(notes.texts == ["alice", "wipe alice", "bob"]) }
     }
 
+    @Test func `Who signs out and in again before anyone looks is named again`() async throws {
+        let auth = HandmadeAuth(HandmadeAuth.user("alice"))
+        let notes = Notes()
+        let subscription = SessionFeed(auth).subscribe { notes.add($0) }
+        try await eventually("the stream is followed") { notes.texts == ["alice"] && auth.streams == 1 }
+        auth.become(HandmadeAuth.user("alice"))
+        try await eventually("the new session has come") { notes.texts == ["alice", "alice"] }
+        await subscription.catchUp()
+        #expect(notes.texts == ["alice", "alice"])
+    }
+
     @Test func `Who signs in again after a wipe is named again`() async {
         let auth = HandmadeAuth(HandmadeAuth.user("alice"))
         let notes = Notes()
@@ -195,6 +206,19 @@ private final class Notes: Sendable {
         let subscription = SessionFeed(HandmadeAuth(HandmadeAuth.left)).subscribe { notes.add($0) }
         await subscription.catchUp()
         #expect(notes.texts == ["wipe the last", "out"])
+    }
+
+    @Test func `A wipe between the subscription and its first look is carried out`() async {
+        let auth = HandmadeAuth(HandmadeAuth.user("alice"))
+        let feed = SessionFeed(auth)
+        let first = feed.subscribe { _ in }
+        await first.catchUp()
+        let notes = Notes()
+        let second = feed.subscribe { notes.add($0) }
+        auth.become(HandmadeAuth.user("bob"), wiping: "alice", silently: true)
+        await first.catchUp()
+        await second.catchUp()
+        #expect(notes.texts == ["alice", "wipe alice", "bob"])
     }
 
     @Test func `An auth client that records no requests shows them by its state`() async {
