@@ -30,8 +30,11 @@ actor SupabaseRegistrar {
     private let turns = AsyncSerialQueue()
     private let missed: MissedMessages
     private let session: SessionFeed?
-    private var subscription: SessionSubscription?
+    private var following: Task<Void, Never>?
     private var repair: Task<Void, Never>?
+    /// How many sign-ins have been seen, and how many there were when each channel was joined.
+    private var signIns = 0
+    private var signInsAtJoin: [MessageChannel: Int] = [:]
     /// The number of consecutive failed repairs.
     private var repairs = 0
 
@@ -124,7 +127,7 @@ actor SupabaseRegistrar {
 
     func shutDown() async {
         isShutDown = true
-        subscription?.stop()
+        following?.cancel()
         repair?.cancel()
         wanted = []
         for listener in listeners.values { listener.leave() }
@@ -188,17 +191,18 @@ actor SupabaseRegistrar {
 
     /// Follows sign-ins, from the first channel on.
     private func follow() {
-        guard subscription == nil, let session else { return }
-        subscription = session.subscribe { [weak self] change in
-            guard case .state(let state) = change, state.isSignedIn else { return }
-            // Not here: it asks the server, and sign-ins wait for what is done here.
-            Task { await self?.signedIn() }
+        guard following == nil, let session else { return }
+        // Not a subscription: this asks the server, and sign-ins would wait for it.
+        let states = session.auth.authStateStream()
+        following = Task { [weak self] in
+            for await state in states where state.isSignedIn { await self?.signedIn() }
         }
     }
 
     /// The channels may have ended because of the previous user.
     private func signedIn() async {
         repairs = 0
+        signIns += 1
         await socket.followToken()
         await rejoinChannels()
     }
@@ -248,6 +252,7 @@ actor SupabaseRegistrar {
                 await self?.ended(listener, of: channel)
             }
             listeners[channel] = listener
+            signInsAtJoin[channel] = signIns
             return .success(listener)
         } catch {
             return .failure(MessagingError(error))
@@ -287,7 +292,9 @@ actor SupabaseRegistrar {
         guard listeners[channel] === listener else { return }
         listeners[channel] = nil
         if case .installation = channel { registeredOwner = nil }
-        if wanted.contains(channel) { takeUpLater() }
+        guard wanted.contains(channel) else { return }
+        // A refusal of the session before says nothing about the present one.
+        if signInsAtJoin[channel] != signIns { Task { await rejoinChannels() } } else { takeUpLater() }
     }
 
     private func leave(_ channel: MessageChannel) { listeners.removeValue(forKey: channel)?.leave() }

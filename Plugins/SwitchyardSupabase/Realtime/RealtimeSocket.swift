@@ -28,7 +28,7 @@ final class RealtimeSocket: Sendable {
         var link = 0
         var outgoing: StreamBuffer<RealtimeMessage, Never>?
         var reader: Task<Void, Never>?
-        var subscription: SessionSubscription?
+        var following: Task<Void, Never>?
         /// The number of token requests, and the latest one whose answer was used.
         var tokenQuestions = 0
         var answeredQuestion = 0
@@ -63,16 +63,20 @@ final class RealtimeSocket: Sendable {
                     heartbeat: settings.heartbeat, alwaysPolls: settings.mode == .longPolling, mayPoll: mayPoll,
                     now: { now().microseconds / 1000 }, jitter: jitter)))
         guard let session = tokens.session else { return }
-        let subscription = session.subscribe { [weak self] change in
-            guard case .state = change else { return }
-            // Not here: a new token may have to be fetched, and sign-ins wait for what is done here.
-            Task { await self?.followToken() }
+        // Not a subscription: a new token may have to be fetched, and sign-ins would wait for it.
+        let states = session.auth.authStateStream()
+        let following = Task { [weak self] in
+            for await _ in states {
+                guard let self else { return }
+                await self.followToken()
+            }
         }
-        state.withLock { $0.subscription = subscription }
+        state.withLock { $0.following = following }
     }
 
     deinit {
         state.withLock { state in
+            state.following?.cancel()
             state.reader?.cancel()
             for timer in state.timers.values { timer.task.cancel() }
         }
@@ -113,7 +117,7 @@ final class RealtimeSocket: Sendable {
     /// Ends all channels. None can be joined afterwards.
     func close() {
         state.withLock { state in
-            state.subscription?.stop()
+            state.following?.cancel()
             handle(.close, &state)
         }
     }
