@@ -179,9 +179,7 @@ public struct SupabaseModule: InfrastructureModule {
         let project = try SupabaseProject(configuration)
         let session = sessions.session(of: context.auth) {
             let auth = TokenExchange.source(context.auth, for: .supabase, tokenExchange, now: context.now)
-            let tokens = SupabaseTokens(
-                key: configuration.key, serviceKey: configuration.serviceKey, auth: auth,
-                session: context.session)
+            let tokens = SupabaseTokens(key: configuration.key, serviceKey: configuration.serviceKey, auth: auth)
             return SupabaseSession(tokens: tokens) { [configuration, makeTransport] in
                 let transport = NamedTransport(makeTransport(context.callLimits), program: context.program)
                 let socket = RealtimeSocket(

@@ -29,12 +29,8 @@ actor SupabaseRegistrar {
     /// Serializes changes of the registration.
     private let turns = AsyncSerialQueue()
     private let missed: MissedMessages
-    private let session: SessionFeed?
-    private var following: Task<Void, Never>?
+    private var follower: Task<Void, Never>?
     private var repair: Task<Void, Never>?
-    /// How many sign-ins have been seen, and how many there were when each channel was joined.
-    private var signIns = 0
-    private var signInsAtJoin: [MessageChannel: Int] = [:]
     /// The number of consecutive failed repairs.
     private var repairs = 0
 
@@ -54,7 +50,6 @@ actor SupabaseRegistrar {
         self.file = StateFile(file)
         self.hub = hub
         auth = context.auth
-        session = context.session
         clock = context.clock
     }
 
@@ -127,7 +122,7 @@ actor SupabaseRegistrar {
 
     func shutDown() async {
         isShutDown = true
-        following?.cancel()
+        follower?.cancel()
         repair?.cancel()
         wanted = []
         for listener in listeners.values { listener.leave() }
@@ -191,10 +186,9 @@ actor SupabaseRegistrar {
 
     /// Follows sign-ins, from the first channel on.
     private func follow() {
-        guard following == nil, let session else { return }
-        // Not a subscription: this asks the server, and sign-ins would wait for it.
-        let states = session.auth.authStateStream()
-        following = Task { [weak self] in
+        guard follower == nil, let auth else { return }
+        let states = auth.authStateStream()
+        follower = Task { [weak self] in
             for await state in states where state.isSignedIn { await self?.signedIn() }
         }
     }
@@ -202,7 +196,6 @@ actor SupabaseRegistrar {
     /// The channels may have ended because of the previous user.
     private func signedIn() async {
         repairs = 0
-        signIns += 1
         await socket.followToken()
         await rejoinChannels()
     }
@@ -252,7 +245,6 @@ actor SupabaseRegistrar {
                 await self?.ended(listener, of: channel)
             }
             listeners[channel] = listener
-            signInsAtJoin[channel] = signIns
             return .success(listener)
         } catch {
             return .failure(MessagingError(error))
@@ -292,9 +284,7 @@ actor SupabaseRegistrar {
         guard listeners[channel] === listener else { return }
         listeners[channel] = nil
         if case .installation = channel { registeredOwner = nil }
-        guard wanted.contains(channel) else { return }
-        // A refusal of the session before says nothing about the present one.
-        if signInsAtJoin[channel] != signIns { Task { await rejoinChannels() } } else { takeUpLater() }
+        if wanted.contains(channel) { takeUpLater() }
     }
 
     private func leave(_ channel: MessageChannel) { listeners.removeValue(forKey: channel)?.leave() }

@@ -28,7 +28,7 @@ final class RealtimeSocket: Sendable {
         var link = 0
         var outgoing: StreamBuffer<RealtimeMessage, Never>?
         var reader: Task<Void, Never>?
-        var following: Task<Void, Never>?
+        var follower: Task<Void, Never>?
         /// The number of token requests, and the latest one whose answer was used.
         var tokenQuestions = 0
         var answeredQuestion = 0
@@ -62,21 +62,19 @@ final class RealtimeSocket: Sendable {
                 machine: RealtimeMachine(
                     heartbeat: settings.heartbeat, alwaysPolls: settings.mode == .longPolling, mayPoll: mayPoll,
                     now: { now().microseconds / 1000 }, jitter: jitter)))
-        guard let session = tokens.session else { return }
-        // Not a subscription: a new token may have to be fetched, and sign-ins would wait for it.
-        let states = session.auth.authStateStream()
-        let following = Task { [weak self] in
+        guard let states = tokens.states else { return }
+        let follower = Task { [weak self] in
             for await _ in states {
                 guard let self else { return }
                 await self.followToken()
             }
         }
-        state.withLock { $0.following = following }
+        state.withLock { $0.follower = follower }
     }
 
     deinit {
         state.withLock { state in
-            state.following?.cancel()
+            state.follower?.cancel()
             state.reader?.cancel()
             for timer in state.timers.values { timer.task.cancel() }
         }
@@ -117,7 +115,7 @@ final class RealtimeSocket: Sendable {
     /// Ends all channels. None can be joined afterwards.
     func close() {
         state.withLock { state in
-            state.following?.cancel()
+            state.follower?.cancel()
             handle(.close, &state)
         }
     }

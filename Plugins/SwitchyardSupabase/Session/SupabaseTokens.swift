@@ -16,7 +16,7 @@ struct SupabaseTokens: Sendable {
     /// Used on servers while nobody is signed in.
     let serviceKey: Secret?
     /// Reports sign-ins; `nil` if there is no auth client.
-    let session: SessionFeed?
+    let states: SnapshotStream<AuthState, Never>?
     /// The only user whose tokens are used; `nil` for the current user of each call.
     private(set) var owner: CallOwner?
     private let presentIssuer: @Sendable () -> InfrastructureProvider?
@@ -86,24 +86,19 @@ struct SupabaseTokens: Sendable {
 
     init(
         key: Secret, serviceKey: Secret? = nil, issuer: @autoclosure @escaping @Sendable () -> InfrastructureProvider?,
-        session: SessionFeed? = nil, person: Person? = nil, source: @escaping Source
+        states: SnapshotStream<AuthState, Never>? = nil, person: Person? = nil, source: @escaping Source
     ) {
         self.key = key
         self.serviceKey = serviceKey
         presentIssuer = issuer
-        self.session = session
+        self.states = states
         self.source = source
         self.person = person
     }
 
-    /// - Parameters:
-    ///   - key: The project's public key.
-    ///   - serviceKey: Used on servers while nobody is signed in.
-    ///   - auth: The source of tokens.
-    ///   - session: Reports sign-ins; by default, a feed of `auth`.
-    init(key: Secret, serviceKey: Secret? = nil, auth: (any AuthClient)?, session: SessionFeed? = nil) {
+    init(key: Secret, serviceKey: Secret? = nil, auth: (any AuthClient)?) {
         self.init(
-            key: key, serviceKey: serviceKey, issuer: auth?.provider, session: session ?? auth.map(SessionFeed.init),
+            key: key, serviceKey: serviceKey, issuer: auth?.provider, states: auth?.authStateStream(),
             person: { () async throws(AuthError) in
                 guard let auth else { return nil }
                 return try await auth.currentUserID()

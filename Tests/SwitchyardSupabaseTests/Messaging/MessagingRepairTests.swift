@@ -212,7 +212,8 @@ import Testing
                 let auth = SteeredAuthClient(nil)
                 let second = try stub.client(as: auth, folder: folder)
                 let messages = await second.messageStream().begun()
-                try await eventually("sign-ins are followed") { auth.watcherCount > 0 }
+                // By the socket, for the registration, and for what nobody has heard yet.
+                try await eventually("sign-ins are followed") { auth.watcherCount == 3 }
                 auth.become("alice")
                 try await eventually("both channels are joined", within: .seconds(20)) { stub.joins == 4 }
                 try await expectBoth(token, stub, messages)
