@@ -1,7 +1,8 @@
+import SwitchyardBytes
 import Synchronization
 
 /// The one place that follows the session of an auth client, and delivers its changes, in order, to everyone who keeps something
-/// for a user: storages, files, messages and connections.
+/// for a user on the device: storages, files and messages.
 ///
 /// Between calls it follows the auth client's stream. Before each call a subscriber catches up, so that a call made after a
 /// sign-in or sign-out has returned belongs to the new state.
@@ -99,7 +100,7 @@ public final class SessionFeed: Sendable {
     /// The auth client whose session this is.
     public let auth: any AuthClient
     private let log = Mutex(Log())
-    private let turns = SessionTurns()
+    private let turns = AsyncSerialQueue()
 
     public init(_ auth: any AuthClient) { self.auth = auth }
 
@@ -182,7 +183,7 @@ public final class SessionFeed: Sendable {
 
     /// Reads the session and notes what is new. One at a time, so that none notes an older state after a newer one.
     fileprivate func read() async {
-        await turns.run { [self] in
+        await turns.runDetached { [self] in
             let now = await auth.session
             log.withLock { log in if log.isKnown(now) { log.last = now } else { log.take(now) } }
         }
@@ -227,7 +228,7 @@ public final class SessionSubscription: Sendable {
     private let handle: SessionFeed.Handler
     private let failed: @Sendable (any Error) -> Void
     private let state = Mutex(State())
-    private let turns = SessionTurns()
+    private let turns = AsyncSerialQueue()
 
     init(
         _ feed: SessionFeed, _ id: Int, _ handle: @escaping SessionFeed.Handler,
@@ -267,7 +268,7 @@ public final class SessionSubscription: Sendable {
     private var isIdle: Bool { state.withLock { $0.unfinished.isEmpty && $0.deliveries == 0 } }
 
     fileprivate func deliver() async {
-        await turns.run { [self] in
+        await turns.runDetached { [self] in
             state.withLock { $0.deliveries += 1 }
             // What could not be deleted must still be deleted; it stays in the list until then, so that calls keep trying.
             for change in state.withLock({ $0.unfinished }) { await attempt(change, isFirst: false) }
@@ -291,23 +292,5 @@ public final class SessionSubscription: Sendable {
             state.withLock { $0.unfinished.append(change) }
             failed(error)
         }
-    }
-}
-
-/// Runs bodies one after the other, each to its end. They serve everyone, so they belong to no caller and no request.
-private final class SessionTurns: Sendable {
-    private let last = Mutex<Task<Void, Never>?>(nil)
-
-    func run(_ body: @escaping @Sendable () async -> Void) async {
-        let task = last.withLock { last in
-            let before = last
-            let task = Task.detached {
-                await before?.value
-                await body()
-            }
-            last = task
-            return task
-        }
-        await task.value
     }
 }

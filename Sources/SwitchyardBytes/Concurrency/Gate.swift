@@ -77,4 +77,19 @@ package final class AsyncSerialQueue: Sendable {
             task.cancel()
         }.get()
     }
+
+    /// Runs `body` to its end when everything before it has ended, whatever becomes of the caller. It serves all callers, so it
+    /// belongs to none of them and to no request.
+    package func runDetached(_ body: @escaping @Sendable () async -> Void) async {
+        let task = last.withLock { last in
+            let before = last
+            let task = Task.detached {
+                await before?.value
+                await body()
+            }
+            last = task
+            return task
+        }
+        await task.value
+    }
 }
