@@ -98,6 +98,10 @@ final class CallerAuthClient: ReadOnlyAuthClient {
 
     var provider: InfrastructureProvider { caller.provider }
     var state: AuthState { get async { .signedIn(user) } }
+    /// With the token of the request, so that its clients ask once.
+    var session: SessionSnapshot {
+        get async { SessionSnapshot(issuer: provider, state: .signedIn(user), token: token) }
+    }
     /// The state is read from the token only when it is observed, which is rare.
     func authStateStream() -> SnapshotStream<AuthState, Never> {
         SnapshotStream { [self] continuation in
@@ -119,7 +123,11 @@ final class CallerAuthClient: ReadOnlyAuthClient {
                 .sessionExpired,
                 "The server no longer accepts the token of this request. Its sender has to refresh it and ask again.")
         }
-        return AccessToken(value: caller.token, expiresAt: Timestamp(caller.expiresAt), userID: caller.userID)
+        return token
+    }
+
+    private var token: AccessToken {
+        AccessToken(value: caller.token, expiresAt: Timestamp(caller.expiresAt), userID: caller.userID)
     }
 
     let refusal = AuthError(
