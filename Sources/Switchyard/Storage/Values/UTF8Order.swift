@@ -20,8 +20,13 @@ package enum Ordering: Int8, Sendable {
 /// Documents compare text by its UTF-8 bytes. Swift's own `==` and `<` do not: they consider `é` and `e` + accent equal.
 extension String {
     package func utf8Equals(_ other: String) -> Bool {
-        // The same few bytes in the same words, or the same storage: mostly, texts that are equal.
-        if unsafeBitCast(self, to: Words.self) == unsafeBitCast(other, to: Words.self) { return true }
+        // The same few bytes in the same words, or the same storage, which is never changed while it is shared: mostly, texts that
+        // are equal. Where a text is of another size, all are compared by their bytes.
+        if MemoryLayout<String>.size == MemoryLayout<Words>.size,
+            unsafeBitCast(self, to: Words.self) == unsafeBitCast(other, to: Words.self)
+        {
+            return true
+        }
         return utf8.count == other.utf8.count && utf8Ordering(to: other) == .same
     }
 
