@@ -28,7 +28,7 @@ public final class FirebaseMessageSender: Sendable {
     private let clock: any Clock<Duration>
     private let means: Means
     private let now: @Sendable () -> Timestamp
-    private let calls: ObservedCalls
+    private let calls: CallPolicy
 
     /// - Parameters:
     ///   - configuration: Names the project and its credential.
@@ -109,7 +109,7 @@ public final class FirebaseMessageSender: Sendable {
         self.clock = clock
         self.means = means
         self.now = now
-        calls = ObservedCalls(.messaging, of: .firebase, observer, clock: clock)
+        calls = CallPolicy(.messaging, { .firebase }, observer: observer, clock: clock, hasDeadline: true)
     }
 
     /// - Parameters:

@@ -22,7 +22,7 @@ public final class SupabaseMessageSender: Sendable {
     private let key: Secret
     private let transport: any Transport
     private let now: @Sendable () -> Timestamp
-    private let calls: ObservedCalls
+    private let calls: CallPolicy
 
     /// - Parameters:
     ///   - configuration: Names the project and its service key.
@@ -57,7 +57,7 @@ public final class SupabaseMessageSender: Sendable {
         self.key = key
         self.transport = transport
         self.now = now
-        calls = ObservedCalls(.messaging, of: .supabase, observer, clock: ContinuousClock())
+        calls = CallPolicy(.messaging, { .supabase }, observer: observer, hasDeadline: true)
     }
 
     /// - Returns: The message's name, which identifies duplicates.

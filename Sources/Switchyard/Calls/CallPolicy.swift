@@ -37,6 +37,13 @@ package final class CallPolicy: Sendable {
 
     // MARK: Calls
 
+    /// For the calls of an object that is made without an ``Infrastructure``, such as a provider's message sender.
+    package func callAsFunction<Result, Failure: ClientError>(
+        _ operation: ClientOperation, _ body: () async throws(Failure) -> Result
+    ) async throws(Failure) -> Result {
+        try await run(operation, on: ()) { () throws(Failure) in try await body() }
+    }
+
     func run<Client, Result, Failure: ClientError>(
         _ operation: ClientOperation, on client: Client, _ body: (Client) async throws(Failure) -> Result
     ) async throws(Failure) -> Result {

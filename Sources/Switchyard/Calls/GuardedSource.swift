@@ -1,6 +1,11 @@
 import Synchronization
 
 extension SnapshotStream where Failure: ClientError {
+    /// The same stream, with the deadline and the names that `policy` asks for.
+    func guarded(_ operation: ClientOperation, like policy: CallPolicy?) -> Self {
+        guarded(operation, deadline: policy?.hasDeadline ?? false, names: policy?.namesErrors ?? false)
+    }
+
     /// The same stream, ending at the deadline of its consumer's request, and with the operation in its errors.
     func guarded(_ operation: ClientOperation, deadline: Bool = true, names: Bool = true) -> Self {
         guard deadline || names else { return self }
@@ -11,6 +16,11 @@ extension SnapshotStream where Failure: ClientError {
 }
 
 extension EventStream where Failure: ClientError {
+    /// The same stream, with the deadline and the names that `policy` asks for.
+    func guarded(_ operation: ClientOperation, like policy: CallPolicy?) -> Self {
+        guarded(operation, deadline: policy?.hasDeadline ?? false, names: policy?.namesErrors ?? false)
+    }
+
     /// The same stream, ending at the deadline of its consumer's request, and with the operation in its errors.
     func guarded(_ operation: ClientOperation, deadline: Bool = true, names: Bool = true) -> Self {
         guard deadline || names else { return self }

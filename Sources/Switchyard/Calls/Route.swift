@@ -3,8 +3,9 @@
 /// A routed client, ``RoutedStorageClient`` and its siblings, passes each requirement of its protocol to the route, as an
 /// operation and a closure on a client.
 public struct Route<Client: Sendable>: Sendable {
+    // Not private: in a debug build of Swift 6.3.1, other files would destroy a route as something else, and crash.
     enum Kind: Sendable {
-        case direct(Client, CallPolicy?)
+        case direct(Connection<Client>)
         case switched(Switchboard<Client>)
         case refusing(Refusal)
     }
@@ -12,10 +13,12 @@ public struct Route<Client: Sendable>: Sendable {
     let kind: Kind
 
     /// Leads to `client`, with nothing in between.
-    public init(to client: Client) { kind = .direct(client, nil) }
+    public init(to client: Client) { kind = .direct(Connection(client: client, policy: nil)) }
 
     /// Leads to `client`, with `policy` around each call.
-    package init(to client: Client, _ policy: CallPolicy) { kind = .direct(client, policy) }
+    package init(to client: Client, _ policy: CallPolicy) {
+        kind = .direct(Connection(client: client, policy: policy))
+    }
 
     /// Leads to the current client of `board`.
     init(_ board: Switchboard<Client>) { kind = .switched(board) }
@@ -26,7 +29,7 @@ public struct Route<Client: Sendable>: Sendable {
     /// The current client, for synchronous properties; `nil` if there is none.
     package var client: Client? {
         switch kind {
-        case .direct(let client, _): client
+        case .direct(let connection): connection.client
         case .switched(let board): board.connection?.client
         case .refusing: nil
         }
@@ -35,31 +38,36 @@ public struct Route<Client: Sendable>: Sendable {
     /// The switchboard that it leads through.
     var board: Switchboard<Client>? { if case .switched(let board) = kind { board } else { nil } }
 
+    /// Whether errors begin with the operation, those in results included.
+    private var namesErrors: Bool {
+        switch kind {
+        case .direct(let connection): connection.namesErrors
+        case .switched: true
+        case .refusing: false
+        }
+    }
+
     // MARK: Calls
 
     /// Runs `body` on a client.
     func call<Result, Failure: ClientError>(
         _ operation: ClientOperation, _ body: (Client) async throws(Failure) -> Result
-    ) async throws(Failure) -> Result {
-        switch kind {
-        case .direct(let client, nil): try await body(client)
-        case .direct(let client, let policy?): try await policy.run(operation, on: client, body)
-        case .switched(let board): try await board.call(operation, body)
-        case .refusing(let refusal): throw refusal.error(operation)
-        }
-    }
+    ) async throws(Failure) -> Result { try await run(operation, body) }
 
     /// Like ``call(_:_:)``, for a result that may carry the server's error.
     func call<Result: ErrorCarrying, Failure: ClientError>(
         _ operation: ClientOperation, _ body: (Client) async throws(Failure) -> Result
     ) async throws(Failure) -> Result {
+        let result = try await run(operation, body)
+        return namesErrors ? result.named(operation) : result
+    }
+
+    private func run<Result, Failure: ClientError>(
+        _ operation: ClientOperation, _ body: (Client) async throws(Failure) -> Result
+    ) async throws(Failure) -> Result {
         switch kind {
-        case .direct(let client, nil): try await body(client)
-        case .direct(let client, let policy?):
-            policy.namesErrors
-                ? try await policy.run(operation, on: client, body).named(operation)
-                : try await policy.run(operation, on: client, body)
-        case .switched(let board): try await board.call(operation, body).named(operation)
+        case .direct(let connection): try await connection.run(operation, body)
+        case .switched(let board): try await board.call(operation, body)
         case .refusing(let refusal): throw refusal.error(operation)
         }
     }
@@ -70,7 +78,7 @@ public struct Route<Client: Sendable>: Sendable {
         _ operation: ClientOperation, keeping: (Result, _ done: @escaping @Sendable () -> Void) -> Result,
         _ body: (Client) async throws(Failure) -> Result
     ) async throws(Failure) -> Result {
-        guard let board else { return try await call(operation, body) }
+        guard let board else { return try await run(operation, body) }
         return try await board.call(operation, keeping: { result, _, done in keeping(result, done) }, body)
     }
 
@@ -79,14 +87,13 @@ public struct Route<Client: Sendable>: Sendable {
         _ operation: ClientOperation,
         _ body: (Client) async throws(FileStorageError) -> FileTransfer<Output>
     ) async throws(FileStorageError) -> FileTransfer<Output> {
+        let transfer: FileTransfer<Output>
         switch kind {
-        case .direct(let client, nil): return try await body(client)
-        case .direct(let client, let policy?):
-            let transfer = try await policy.run(operation, on: client, body)
-            policy.began(operation, transfer)
-            return policy.namesErrors ? transfer.named(operation) : transfer
+        case .direct(let connection):
+            transfer = try await connection.run(operation, body)
+            connection.policy?.began(operation, transfer)
         case .switched(let board):
-            let transfer = try await board.call(
+            transfer = try await board.call(
                 operation,
                 keeping: { transfer, policy, done in
                     policy?.began(operation, transfer)
@@ -96,17 +103,17 @@ public struct Route<Client: Sendable>: Sendable {
                     }
                     return transfer
                 }, body)
-            return transfer.named(operation)
         case .refusing(let refusal): throw refusal.error(operation)
         }
+        return namesErrors ? transfer.named(operation) : transfer
     }
 
     /// Runs `body` on a client and its policy, which `body` applies itself.
     func leased<Result, Failure: ClientError>(
-        _ operation: ClientOperation, _ body: (Client, CallPolicy?) async throws(Failure) -> Result
+        _ operation: ClientOperation, _ body: (Connection<Client>) async throws(Failure) -> Result
     ) async throws(Failure) -> Result {
         switch kind {
-        case .direct(let client, let policy): try await body(client, policy)
+        case .direct(let connection): try await body(connection)
         case .switched(let board): try await board.leased(operation, body)
         case .refusing(let refusal): throw refusal.error(operation)
         }
@@ -120,7 +127,7 @@ public struct Route<Client: Sendable>: Sendable {
         _ open: @escaping @Sendable (Client) -> SnapshotStream<Element, Never>
     ) -> SnapshotStream<Element, Never> {
         switch kind {
-        case .direct(let client, let policy): policy?.stream(operation, open(client)) ?? open(client)
+        case .direct(let connection): connection.observed(operation, open(connection.client))
         case .switched(let board): board.states(operation, absent: absent, open)
         case .refusing: .only(absent)
         }
@@ -134,14 +141,7 @@ public struct Route<Client: Sendable>: Sendable {
     ) -> SnapshotStream<Element, Failure> {
         let made: ClientOperation
         do throws(Failure) { made = try operation() } catch { return .failing(error) }
-        switch kind {
-        case .direct(let client, nil): return open(client)
-        case .direct(let client, let policy?):
-            return policy.stream(made, open(client)).guarded(
-                made, deadline: policy.hasDeadline, names: policy.namesErrors)
-        case .switched(let board): return board.snapshots(made, rebase: rebase, open).guarded(made)
-        case .refusing(let refusal): return .failing(refusal.error(made))
-        }
+        return stream(made, rebase, open)
     }
 
     /// The same for states that may carry the server's error.
@@ -152,17 +152,20 @@ public struct Route<Client: Sendable>: Sendable {
     ) -> SnapshotStream<Element, Failure> {
         let made: ClientOperation
         do throws(Failure) { made = try operation() } catch { return .failing(error) }
-        let stream: SnapshotStream<Element, Failure>
+        let stream = stream(made, rebase, open)
+        return namesErrors ? stream.mapElements { $0.named(made) } : stream
+    }
+
+    private func stream<Element: Sendable, Failure: ClientError>(
+        _ operation: ClientOperation, _ rebase: @escaping @Sendable (_ last: Element, _ new: Element) -> Element,
+        _ open: @escaping @Sendable (Client) -> SnapshotStream<Element, Failure>
+    ) -> SnapshotStream<Element, Failure> {
         switch kind {
-        case .direct(let client, nil): return open(client)
-        case .direct(let client, let policy?):
-            stream = policy.stream(made, open(client)).guarded(
-                made, deadline: policy.hasDeadline, names: policy.namesErrors)
-            guard policy.namesErrors else { return stream }
-        case .switched(let board): stream = board.snapshots(made, rebase: rebase, open).guarded(made)
-        case .refusing(let refusal): return .failing(refusal.error(made))
+        case .direct(let connection):
+            connection.observed(operation, open(connection.client)).guarded(operation, like: connection.policy)
+        case .switched(let board): board.snapshots(operation, rebase: rebase, open).guarded(operation)
+        case .refusing(let refusal): .failing(refusal.error(operation))
         }
-        return stream.mapElements { $0.named(made) }
     }
 
     /// A stream of events, which moves over to the next client after a switch.
@@ -175,10 +178,8 @@ public struct Route<Client: Sendable>: Sendable {
         let made: ClientOperation
         do throws(Failure) { made = try operation() } catch { return .failing(error) }
         switch kind {
-        case .direct(let client, nil): return open(client)
-        case .direct(let client, let policy?):
-            return policy.stream(made, open(client)).guarded(
-                made, deadline: policy.hasDeadline, names: policy.namesErrors)
+        case .direct(let connection):
+            return connection.observed(made, open(connection.client)).guarded(made, like: connection.policy)
         case .switched(let board):
             let stream =
                 isPinned ? EventStream(from: { LeasedEventSource(board, made, open) }) : board.events(made, open)

@@ -130,13 +130,3 @@ private struct CurrentStream {
     /// Whether the consumer has stopped; nothing begins after that.
     var isOver = false
 }
-
-extension Connection {
-    fileprivate func observed<Element: Sendable, Failure: Error>(
-        _ operation: ClientOperation, _ stream: SnapshotStream<Element, Failure>
-    ) -> SnapshotStream<Element, Failure> { policy?.stream(operation, stream) ?? stream }
-
-    func observed<Element: Sendable, Failure: Error>(
-        _ operation: ClientOperation, _ stream: EventStream<Element, Failure>
-    ) -> EventStream<Element, Failure> { policy?.stream(operation, stream) ?? stream }
-}

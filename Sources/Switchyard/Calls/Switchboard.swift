@@ -1,13 +1,6 @@
 import SwitchyardBytes
 import Synchronization
 
-/// A client in use, and what stands around its calls.
-struct Connection<Client: Sendable>: Sendable {
-    let client: Client
-    /// `nil` for domain clients: the clients that they are built on have policies.
-    let policy: CallPolicy?
-}
-
 /// Holds a client that can be replaced by another while it is in use.
 ///
 /// Calls use the client that is current when they begin, and are counted until they end, so that the old client can be shut
@@ -75,8 +68,7 @@ final class Switchboard<Client: Sendable>: Sendable {
     ) async throws(Failure) -> Result {
         let (connection, lease) = try lease(operation, Failure.self)
         defer { release(lease) }
-        guard let policy = connection.policy else { return try await body(connection.client) }
-        return try await policy.run(operation, on: connection.client, body)
+        return try await connection.run(operation, body)
     }
 
     /// For a result that keeps using the client, until it calls `done`.
@@ -88,13 +80,7 @@ final class Switchboard<Client: Sendable>: Sendable {
         let (connection, lease) = try lease(operation, Failure.self)
         let release = Once { self.release(lease) }
         do throws(Failure) {
-            let result: Result
-            if let policy = connection.policy {
-                result = try await policy.run(operation, on: connection.client, body)
-            } else {
-                result = try await body(connection.client)
-            }
-            return keeping(result, connection.policy) { release.run() }
+            return keeping(try await connection.run(operation, body), connection.policy) { release.run() }
         } catch {
             release.run()
             throw error
@@ -102,11 +88,11 @@ final class Switchboard<Client: Sendable>: Sendable {
     }
 
     func leased<Result, Failure: ClientError>(
-        _ operation: ClientOperation, _ body: (Client, CallPolicy?) async throws(Failure) -> Result
+        _ operation: ClientOperation, _ body: (Connection<Client>) async throws(Failure) -> Result
     ) async throws(Failure) -> Result {
         let (connection, lease) = try lease(operation, Failure.self)
         defer { release(lease) }
-        return try await body(connection.client, connection.policy)
+        return try await body(connection)
     }
 
     /// Keeps the current client alive until ``release(_:)``.
@@ -156,11 +142,6 @@ final class Switchboard<Client: Sendable>: Sendable {
         }
         for follower in followers { follower(target, generation + 1) }
         return generation
-    }
-
-    @discardableResult
-    func connect(_ client: Client, _ policy: CallPolicy? = nil) -> Int {
-        connect(.connection(Connection(client: client, policy: policy)))
     }
 
     /// Waits until all calls of `generation` or earlier have ended, or until `deadline` has passed.

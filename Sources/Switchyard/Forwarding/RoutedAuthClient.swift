@@ -153,12 +153,11 @@ extension RoutedAuthClient {
         _ operation: ClientOperation, to user: (Result) -> AuthUser.ID,
         _ body: (any AuthClient) async throws(AuthError) -> Result
     ) async throws(AuthError) -> Result {
-        try await route.leased(operation) { auth, policy throws(AuthError) in
-            guard let policy else { return try await body(auth) }
-            guard policy.retry != nil, let owner = await auth.state.user?.id else {
-                return try await policy.run(operation, on: auth, body)
+        try await route.leased(operation) { connection throws(AuthError) in
+            guard connection.policy?.retry != nil, let owner = await connection.client.state.user?.id else {
+                return try await connection.run(operation, body)
             }
-            return try await policy.run(operation.repeatable(true), on: auth) { auth throws(AuthError) in
+            return try await connection.run(operation.repeatable(true)) { auth throws(AuthError) in
                 let result = try await body(auth)
                 guard user(result) == owner else {
                     throw AuthError(.sessionChanged, "Another session replaced the one that the call began with.")
