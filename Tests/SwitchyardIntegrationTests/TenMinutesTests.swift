@@ -7,7 +7,7 @@ import SwitchyardSupabase
 import SwitchyardTestSupport
 import Testing
 
-/// The two pages that begin on a provider, done on the local servers.
+/// The pages that begin on a provider, done on the local servers.
 @Suite struct TenMinutesTests {
     struct Note: Codable, Sendable {
         @DocumentID var id: String
@@ -65,6 +65,37 @@ import Testing
         await server.stop()
     }
 
+    struct City: Codable, Sendable {
+        @DocumentID var id: String
+        var name: String
+        var people: Int
+    }
+
+    @Test func `Those who know FirebaseFirestore find what the page says`() async throws {
+        let server = try LocalFirebase()
+        let emulators = FirebaseConfiguration.Emulators(firestore: server.host, auth: server.host)
+        let backend = try await Infrastructure(
+            .firebase(FirebaseConfiguration(project: server.project, apiKey: "any", emulators: emulators)))
+        try await backend.auth.signUp(email: "ann@example.com", password: "correct horse")
+        let storage = backend.storage
+        func show(_ names: [String], isCached: Bool, isSaving: Bool) { print(names, isCached, isSaving) }
+
+        let cities = storage.collection("cities", of: City.self)
+        let receipt = try await cities.document("ulm").set(City(name: "Ulm", people: 128_928))
+        try await receipt.acknowledged(within: .seconds(10))
+        let large = cities.where(\.people, .greaterThan, 100_000).ordered(by: \.people, .descending)
+        for try await list in large.stream() {
+            show(list.map(\.name), isCached: list.isFromCache, isSaving: list.hasPendingWrites)
+            if list.map(\.name) == ["Ulm"], !list.isFromCache { break }
+        }
+        let ref = storage.handle("cities/ulm")
+        #expect(try await ref.get(as: City.self)?.name == "Ulm")
+        #expect(try await storage.count(cities.query) == 1)
+        #expect(try await storage.collection("cities").starting(after: ref.get()).documents().isEmpty)
+        await backend.shutDown()
+        await server.stop()
+    }
+
     @Test(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
     func `Supabase in ten minutes works as the page says`() async throws {
         var options = LocalSupabaseOptions()
@@ -109,6 +140,7 @@ import Testing
     }
 
     @Test(arguments: [
+        "Plugins/SwitchyardFirebase/Documentation.docc/ComingFromFirebaseFirestore.md",
         "Plugins/SwitchyardFirebase/Documentation.docc/FirebaseInTenMinutes.md",
         "Plugins/SwitchyardSupabase/Documentation.docc/SupabaseInTenMinutes.md",
     ])
