@@ -166,6 +166,26 @@ struct Mail: Codable, Sendable {
         await backend.shutDown()
     }
 
+    func move(_ collections: [String], from old: ProjectClients, to new: ProjectClients) async throws {
+        for name in collections {
+            try await old.storage.forEachDocument(Query(group: name), parallel: 8) { document in
+                guard let fields = document.data else { return }
+                _ = try await new.storage.setDocument(document.path, fields)
+            }
+        }
+    }
+
+    @Test func `Documents move to another project`() async throws {
+        try project.seed([("users/ann", ["name": "Ann"]), ("users/ann/notes/1", ["text": "…"]), ("other/1", ["n": 1])])
+        let elsewhere = MockBackend()
+        let next = try await Infrastructure(.mock(elsewhere))
+        try await move(["users", "notes"], from: backend.actingAsProject(), to: next.actingAsProject())
+        #expect(elsewhere.documentCount == 2)
+        #expect(try await MockStorageClient(elsewhere).document("users/ann/notes/1")["text"] == "…")
+        await next.shutDown()
+        await backend.shutDown()
+    }
+
     func deleteEverything(_ authorization: String?) async throws {
         let caller = try await backend.tokenVerifier().verify(authorization: authorization, checksRevocation: true)
         try await backend.acting(as: caller).storage.deleteRecursively("users/\(caller.userID)")
