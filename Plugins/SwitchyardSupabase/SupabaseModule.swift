@@ -42,7 +42,7 @@ extension ConfigurableModule {
 /// let backend = try await Infrastructure(.supabase(url: "https://demo.supabase.co", key: Secret(key)))
 /// ```
 /// Documents need functions in the database, which this module contains: see <doc:Database>. Requests carry the token of the
-/// selected auth client, on any provider; a project can accept tokens of other issuers, see <doc:OtherSessions>.
+/// selected auth client, on any provider; a project can accept tokens of other issuers, see <doc:MixingProviders>.
 public struct SupabaseModule: InfrastructureModule {
     public static let provider: InfrastructureProvider = .supabase
     public let configuration: SupabaseConfiguration

@@ -147,7 +147,7 @@ public struct LocalFirebaseOptions: Sendable {
     public var project = "demo-switchyard"
     /// 0 picks a free one; with a ``folder``, the one of the last time if it is still free.
     public var port: UInt16 = 0
-    /// Whether everyone may read and write everything. Otherwise the access rules in <doc:LocalFirebaseRules> apply.
+    /// Whether everyone may read and write everything. Otherwise the access rules in <doc:RunningALocalFirebase> apply.
     public var allowsEverything = false
     /// Whether documents of users, contacts, check-ins and notifications are protected by the rules for these clients, which
     /// a project that uses them has to publish. Other documents are not affected.

@@ -2,3 +2,4 @@
 let bobID = "bob"
 /// Bob's device.
 let other: Infrastructure = given()
+func devices(of responder: String) async throws -> [MessagingToken] { [] }

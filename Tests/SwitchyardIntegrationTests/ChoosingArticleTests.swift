@@ -2,7 +2,6 @@ import Foundation
 import Switchyard
 import SwitchyardMock
 import SwitchyardTestSupport
-import Synchronization
 import Testing
 
 /// A provider whose accounts and documents are a mock's.
@@ -62,7 +61,7 @@ private struct MyLimiter: CallInterceptor {}
 
 /// What the first page, and the articles on choosing providers and on configurations say, done.
 @Suite struct ChoosingArticleTests {
-    private struct User: Codable, Sendable {
+    struct User: Codable, Sendable {
         var name: String
         var age: Int
     }
@@ -90,20 +89,23 @@ private struct MyLimiter: CallInterceptor {}
     }
 
     @Test func `One line is a backend`() async throws {
+        let backend = try await Infrastructure(.mock)
+        let users = backend.storage.collection("users", of: User.self)
+
+        try await users.document("alice").set(User(name: "Alice", age: 30))
+        let following = Task {
+            for try await adults in users.where(\.age, .greaterThan, 17).stream() { print(adults.map(\.name)) }
+        }
+        #expect(try await users.where(\.age, .greaterThan, 17).documents().map(\.name) == ["Alice"])
+        following.cancel()
+        _ = await following.result
+        await backend.shutDown()
+    }
+
+    @Test func `One line with a folder is a backend of any provider`() async throws {
         try await withFolder { folder in
-            let shown = Shown()
-            func show(_ users: TypedSnapshot<User>) { shown.names = users.map(\.name) }
-
             let backend = try await Infrastructure(.acme(project: "demo", apiKey: key), stateFolder: folder)
-            let users = backend.storage.collection("users", of: User.self)
-
-            try await users.document("alice").set(User(name: "Alice", age: 30))
-            let following = Task {
-                for try await adults in users.where(\.age, .greaterThan, 17).stream() { show(adults) }
-            }
-            try await eventually("her") { shown.names == ["Alice"] }
-            following.cancel()
-            _ = await following.result
+            #expect(await backend.selection.provider(for: .storage) == .acme)
             await backend.shutDown()
         }
     }
@@ -179,13 +181,5 @@ private struct MyLimiter: CallInterceptor {}
     func `Every piece of Swift in the article stands above, line for line`(page: String) throws {
         let missing = try Article(page).missing(in: #filePath)
         #expect(missing.isEmpty, "not done in the test: \(missing)")
-    }
-}
-
-private final class Shown: Sendable {
-    private let kept = Mutex<[String]>([])
-    var names: [String] {
-        get { kept.withLock { $0 } }
-        set { kept.withLock { $0 = newValue } }
     }
 }

@@ -7,7 +7,7 @@ import SwitchyardSupabase
 import SwitchyardTestSupport
 import Testing
 
-/// What the pages of the local servers, and Supabase's on other sessions and on tables say, done.
+/// What the pages of the local servers, and Supabase's on tables say, done.
 @Suite struct LocalPagesTests {
     private func withFolder(_ body: (URL) async throws -> Void) async throws {
         let folder = ScratchSpace.url.appendingPathComponent("local-pages-\(UInt64.random(in: 0 ... .max))")
@@ -123,7 +123,6 @@ import Testing
     @Test(arguments: [
         "Sources/SwitchyardLocalFirebase/Documentation.docc/RunningALocalFirebase.md",
         "Sources/SwitchyardLocalSupabase/Documentation.docc/RunningALocalSupabase.md",
-        "Plugins/SwitchyardSupabase/Documentation.docc/OtherSessions.md",
         "Plugins/SwitchyardSupabase/Documentation.docc/Tables.md",
     ])
     func `Every piece of Swift in the page stands in the tests, line for line`(page: String) throws {

@@ -1,7 +1,7 @@
 import Switchyard
 import Synchronization
 
-/// The access rules for documents and files, as described in <doc:LocalFirebaseRules>.
+/// The access rules for documents and files, as described in <doc:RunningALocalFirebase>.
 package final class LocalRules: Sendable {
     package enum Action: Sendable { case read, write }
 

@@ -136,6 +136,64 @@ import Testing
         await other.shutDown()
     }
 
+    struct Person: Codable, Sendable {
+        var lastCheckInAt: Date?
+        var checkInInterval: Double?
+    }
+
+    /// Nobody has a phone.
+    private func devices(of responder: String) async throws -> [MessagingToken] { [] }
+
+    private func tellOfMissedCheckIns(at now: Date, on backend: Infrastructure) async throws {
+        func tellOfMissedCheckIns(at now: Date) async throws {
+            let project = try await backend.actingAsProject().storage
+            let sender = try await backend.messageSender()
+            let people = project.collection("users", of: Person.self).where(\.lastCheckInAt, .lessThan, now)
+            try await people.forEach(parallel: 8) { person in
+                guard let last = person.value.lastCheckInAt else { return }
+                let due = last.addingTimeInterval(person.value.checkInInterval ?? 86_400)
+                guard due < now else { return }
+                let missed = NotificationModel(
+                    id: "missed-\(person.id.id)-\(Int(due.timeIntervalSince1970))", title: "A check-in is missing",
+                    body: "It was due at \(due).", kind: "missedCheckIn", sentAt: Timestamp(now))
+                let contacts = Query(in: person.id.collection("contacts")).where("isResponder", .equal, true)
+                for responder in try await project.documents(contacts).documents {
+                    do throws(StorageError) {
+                        let place: StoragePath = "users/\(responder.id)/notifications/\(missed.id)"
+                        try await project.createDocument(place, missed.fields).acknowledged()
+                    } catch .alreadyExists {
+                        continue
+                    } catch {
+                        throw error
+                    }
+                    for device in try await devices(of: responder.id) {
+                        try await sender.send(OutgoingMessage(to: .device(device), title: missed.title))
+                    }
+                }
+            }
+        }
+        try await tellOfMissedCheckIns(at: now)
+    }
+
+    @Test func `A missed check-in is told once`() async throws {
+        let backend = try await Infrastructure(.mock(project))
+        let other = try await Infrastructure(.mock(project))
+        let bobID = try await other.auth.signUp(email: "bob@example.com", password: "a long one").get().id
+        let alice = try await backend.auth.signUp(email: "alice@example.com", password: "a long one").get()
+        try await backend.contacts.add(ContactModel(id: bobID, name: "Bob", isResponder: true))
+        try await backend.contacts.add(ContactModel(id: "carol", name: "Carol"))
+        try await backend.checkIns.checkIn()
+        #expect(!alice.id.isEmpty)
+
+        try await tellOfMissedCheckIns(at: Date(timeIntervalSinceNow: 3600), on: backend)
+        #expect(try await other.notifications.notifications().isEmpty)
+        for _ in 1...2 { try await tellOfMissedCheckIns(at: Date(timeIntervalSinceNow: 90_000), on: backend) }
+        let told = try await other.notifications.notifications()
+        #expect(told.map(\.kind) == ["missedCheckIn"])
+        await backend.shutDown()
+        await other.shutDown()
+    }
+
     @Test(arguments: [
         "Sources/Switchyard/Documentation.docc/Files.md", "Sources/Switchyard/Documentation.docc/Messages.md",
         "Sources/Switchyard/Documentation.docc/DomainClients.md",

@@ -4,11 +4,8 @@ import SwitchyardMock
 import SwitchyardTestSupport
 import Testing
 
-private let email = "alice@example.com"
-private let password: Secret = "a long one"
 private struct NotEnough: Error {}
 
-private func show(_ titles: [String], isCached: Bool, isSaving: Bool) { print(titles, isCached, isSaving) }
 private func show(_ text: String) { print(text) }
 
 /// The first articles of the guide, done on the mock.
@@ -22,19 +19,17 @@ private func show(_ text: String) { print(text) }
 
     @Test func `Getting started works as the article says`() async throws {
         let backend = try await Infrastructure(.mock)
-        try await backend.auth.signUp(email: email, password: password)
-        let user = try await backend.auth.signIn(email: email, password: password)
+        let user = try await backend.auth.signUp(email: "alice@example.com", password: "a long one").get()
         let storage = backend.storage
 
         let notes = storage.collection("users").document(user.id).collection("notes")
-        do {
-            let note = try await notes.add(["text": "Milk", "at": .serverTime])
-            try await note.update(["text": "Oat milk", "edits": .increment(1)])
-            let text = try await note.get()["text"]?.stringValue
-            try await note.delete()
-            #expect(text == "Oat milk")
-            #expect(try await !note.get().exists)
-        }
+        let note = try await notes.add(["text": "Milk", "at": .serverTime])
+        try await note.update(["text": "Oat milk", "edits": .increment(1)])
+        print(try await note.get()["text"]?.stringValue ?? "")
+        #expect(try await note.get()["text"] == "Oat milk")
+        try await note.delete()
+        #expect(try await !note.get().exists)
+
         let text = "Bread"
         let amount = 2
         try await notes.document("shopping").set(["text": .of(text), "amount": .of(amount), "note": "for \(amount)"])
@@ -44,24 +39,28 @@ private func show(_ text: String) { print(text) }
         let todos = storage.collection("users").document(user.id).collection("todos", of: Todo.self)
 
         let milk = try await todos.add(Todo(title: "Milk"))
+        let bread = try await todos.add(Todo(title: "Bread"))
         try await milk.update(\.done, to: true)
         let open = todos.where(\.done, .equal, false).ordered(by: \.created).limited(to: 50)
         for todo in try await open.documents() { print(todo.title) }
-        if let todo = try await milk.get() { print(todo.title) }
-        #expect(try await open.documents().isEmpty)
+        if let todo = try await bread.get() { print(todo.title) }
+        #expect(try await open.documents().map(\.title) == ["Bread"])
         #expect(try await milk.get()?.done == true)
 
-        try await todos.add(Todo(title: "Bread"))
+        var lists: [[String]] = []
         for try await list in open.stream() {
-            show(list.map(\.title), isCached: list.isFromCache, isSaving: list.hasPendingWrites)
-            #expect(list.map(\.title) == ["Bread"])
-            break
+            print(list.map(\.title), list.isFromCache ? "(cached)" : "", list.hasPendingWrites ? "(saving)" : "")
+            lists.append(list.map(\.title))
+            if list.isEmpty { break }
+            try await bread.update(\.done, to: true)
         }
+        #expect(lists.first == ["Bread"] && lists.last == [])
 
         let alice: StoragePath = "users/alice"
         try await storage.setDocument(alice, ["name": "Alice", "visits": 1])
         let snapshot = try await storage.document(alice)
         let theirs = try await storage.documents(Query(in: "users/\(user.id)/todos"), as: Todo.self)
+        print(snapshot["visits"]?.integerValue ?? 0, theirs.count)
         #expect(snapshot["visits"] == 1)
         #expect(Set(theirs.map(\.title)) == ["Milk", "Bread"])
         await backend.shutDown()
@@ -137,18 +136,12 @@ private func show(_ text: String) { print(text) }
     }
 
     @Test(arguments: [
-        (
-            "Sources/Switchyard/Documentation.docc/GettingStarted.md",
-            [
-                // Of a provider that has another name in every program.
-                "import SwitchyardAcme",
-                "let backend = try await Infrastructure(.acme(project: \"demo\", apiKey: key), stateFolder: folder)",
-            ]
-        ),
-        ("Sources/Switchyard/Documentation.docc/WritingDocuments.md", []),
+        "Sources/Switchyard/Documentation.docc/GettingStarted.md",
+        "Sources/Switchyard/Documentation.docc/WritingDocuments.md",
     ])
-    func `Every piece of Swift in the guide stands above, line for line`(page: String, others: [String]) throws {
-        #expect(try Article(page).missing(in: #filePath) == others)
+    func `Every piece of Swift in the guide stands above, line for line`(page: String) throws {
+        let missing = try Article(page).missing(in: #filePath)
+        #expect(missing.isEmpty, "not done in the test: \(missing)")
     }
 
     @Test func `The README's first program stands above, line for line`() throws {

@@ -142,6 +142,45 @@ struct LocalFunctionsTests {
         }
     }
 
+    private struct Greeting: Codable {
+        var text: String
+    }
+
+    @Test func `The page's calls are answered`() async throws {
+        var deployed = ["report": LocalFunction { _ in .text("all is well") }]
+        deployed["welcome"] = LocalFunction { call in
+            let language = call.request.headers["x-language"] ?? "-"
+            return .json(try JSONBytesEncoder().encode(Greeting(text: language)))
+        }
+        try await withSite(deployed) { site in
+            let connection = try await site.supabase.database.connect()
+            try await connection.run(
+                script: "create function public.total(\"of\" text) returns int language sql as $$ select 7 $$")
+            connection.close()
+            let backend = try await Infrastructure(
+                .supabase(url: site.supabase.server.url, key: Secret(site.supabase.anonKey)))
+            try await backend.auth.signUp(email: "\(UUID().uuidString)@example.com", password: "a long secret")
+            var text = ""
+            func consume(_ piece: Data) { text += String(decoding: piece, as: UTF8.self) }
+
+            guard let functions = backend.storage.unwrapped(as: SupabaseStorageAdapter.self)?.functions else { return }
+            var call = try SupabaseFunctionCall("welcome", json: ["name": "Alice"])
+            call.headers["x-language"] = "de"
+            let greeting = try await functions.call(call).decoded(as: Greeting.self)
+            let stream = try await functions.stream(SupabaseFunctionCall("report", method: .get))
+            for try await piece in stream { consume(piece) }
+            let total: Int = try await functions.callDatabase("total", ["of": "points"])
+            #expect((greeting.text, text, total) == ("de", "all is well", 7))
+            await backend.shutDown()
+        }
+    }
+
+    @Test func `Every piece of Swift in the page stands above, line for line`() throws {
+        let page = try Article("Plugins/SwitchyardSupabase/Documentation.docc/EdgeFunctions.md")
+        let missing = try page.missing(in: #filePath)
+        #expect(missing.isEmpty, "not done in the test: \(missing)")
+    }
+
     @Test func `Bodies go through piece by piece, both ways`() async throws {
         let gate = Gate()
         let pieces = LocalFunction { call in

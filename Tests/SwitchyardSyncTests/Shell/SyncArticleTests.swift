@@ -83,7 +83,7 @@ private func AcmeDriver(_ server: ModelServer) -> ModelDriver { ModelDriver(serv
 
     @Test(arguments: [
         "Sources/SwitchyardSync/Documentation.docc/SwitchyardSync.md",
-        "Sources/SwitchyardConformance/Documentation.docc/AReferenceServer.md",
+        "Sources/SwitchyardConformance/Documentation.docc/SwitchyardConformance.md",
     ])
     func `Every piece of Swift in the article stands above, line for line`(page: String) throws {
         let missing = try Article(page).missing(in: #filePath)

@@ -1,4 +1,0 @@
-struct User: Codable, Sendable {
-    var name: String
-    var age: Int
-}

@@ -1,0 +1,3 @@
+struct Greeting: Codable {
+    var text: String
+}

@@ -1,2 +1,0 @@
-let firebase: FirebaseConfiguration = given()
-let supabase: SupabaseConfiguration = given()
