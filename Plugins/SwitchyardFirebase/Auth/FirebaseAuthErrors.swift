@@ -249,7 +249,7 @@ struct FirebaseAuthFailure: Error, Sendable {
         if let message = error["message"]?.string {
             let head = message.prefix { $0 != ":" }.split(separator: " ")
             if head.count == 1, let word = head.first, word.utf8.allSatisfy(isOfCode) { return String(word) }
-            if message.contains("App Check") { return appCheckRefusal }
+            if message.includes("App Check") { return appCheckRefusal }
         }
         let reasons = (error["details"]?.array ?? []).compactMap { $0["reason"]?.string }
         if let reason = reasons.first ?? error["errors"]?[0]?["reason"]?.string { return reason }

@@ -1,4 +1,5 @@
 public import Switchyard
+import SwitchyardBytes
 import SwitchyardProviderHTTP
 import SwitchyardWire
 
@@ -96,7 +97,7 @@ private struct EmulatorAddress {
     /// `http://host:port`. The setting may also have this form.
     func origin() throws(InfrastructureError) -> String {
         guard !text.isEmpty else { throw place.problem(text, "it is empty") }
-        let hasScheme = text.contains("://")
+        let hasScheme = text.includes("://")
         let address = hasScheme ? text : "http://\(text)"
         let origin = address.hasSuffix("/") ? String(address.dropLast()) : address
         let parts: URLParts

@@ -1,4 +1,5 @@
 import Switchyard
+import SwitchyardBytes
 import SwitchyardFirestoreFormat
 import SwitchyardWire
 
@@ -62,7 +63,7 @@ extension FirestoreFailure {
         case nil: break
         }
         if message.hasPrefix("API key not valid") { return (.unauthenticated, Self.refusedKey) }
-        if status == .notFound, message.hasPrefix("The database "), message.contains("does not exist") {
+        if status == .notFound, message.hasPrefix("The database "), message.includes("does not exist") {
             return (
                 .failedPrecondition,
                 "The project does not exist, or has no such database. Check project and database in Firebase's "
@@ -90,7 +91,7 @@ extension FirestoreFailure {
         guard message.hasPrefix("No document to update: ") || message.hasPrefix("Document already exists: ") else {
             return nil
         }
-        return message.firstRange(of: "/documents/").map { message[$0.upperBound...] }
+        return message.part(after: "/documents/")
     }
 
     private static let refusedKey =

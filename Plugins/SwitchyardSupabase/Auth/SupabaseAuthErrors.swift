@@ -190,8 +190,8 @@ struct SupabaseAuthFailure: Error, Sendable {
     /// out beforehand, except where two calls are under way at the same moment.
     func hasMet(_ constraint: String) -> Bool {
         guard case .refused(let code, _, let hint) = kind else { return false }
-        return (code == "database_23505" || hint.contains("23505") || hint.contains("duplicate key value"))
-            && hint.contains("\"\(constraint)")
+        return (code == "database_23505" || hint.includes("23505") || hint.includes("duplicate key value"))
+            && hint.includes("\"\(constraint)")
     }
 
     /// Whether the token was refused, independent of the call: the service reports this for an expired token.

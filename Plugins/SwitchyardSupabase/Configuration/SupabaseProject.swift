@@ -30,7 +30,7 @@ struct SupabaseProject: Sendable, Hashable {
         guard parts.query == nil, !address.hasSuffix("/") else {
             throw SupabaseProject.problem(given, "it ends with slashes or a query; leave that out")
         }
-        if let service = SupabaseProject.services.first(where: { parts.path.contains("/\($0)/v1") }) {
+        if let service = SupabaseProject.services.first(where: { parts.path.includes("/\($0)/v1") }) {
             throw SupabaseProject.problem(
                 given, "“/\(service)/v1” is one of its services; leave the path out, as in https://demo.supabase.co")
         }

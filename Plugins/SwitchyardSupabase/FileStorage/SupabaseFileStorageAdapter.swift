@@ -268,12 +268,11 @@ public final class SupabaseFileStorageAdapter: FileStorageClient {
 
     /// The server returns signed addresses without its host, and with an unencoded path.
     private func url(relative text: String) throws(FileStorageError) -> URL {
-        let mark = "?token="
-        guard let end = text.ranges(of: mark).last else { throw .unreadable }
-        let path = text[..<end.lowerBound].split(separator: "/").map {
+        guard let end = text.lastIndex(of: "?"), text[end...].hasPrefix("?token=") else { throw .unreadable }
+        let path = text[..<end].split(separator: "/").map {
             PercentCoding.encode(PercentCoding.decode($0) ?? String($0))
         }
-        return try url("\(service.address)/\(path.joined(separator: "/"))\(text[end.lowerBound...])")
+        return try url("\(service.address)/\(path.joined(separator: "/"))\(text[end...])")
     }
 
     private func url(_ text: String) throws(FileStorageError) -> URL {

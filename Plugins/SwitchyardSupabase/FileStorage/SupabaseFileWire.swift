@@ -117,7 +117,7 @@ struct SupabaseFileFailure: Error, CustomStringConvertible {
     }
 
     /// Whether the gateway before the service refuses the project's key, independent of the user.
-    var isAboutKey: Bool { status == 401 && text.contains("API key") }
+    var isAboutKey: Bool { status == 401 && text.includes("API key") }
 
     /// Whether the session's token was refused, which looks like a permission error.
     var isAboutToken: Bool {

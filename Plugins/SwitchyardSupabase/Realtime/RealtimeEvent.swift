@@ -116,7 +116,7 @@ struct RealtimeFailure: Error, Hashable, Sendable {
     var issuer: InfrastructureProvider?
 
     /// Whether the server refuses the tables to listen to, and not the channel.
-    var isAboutBindings: Bool { reason.contains("Unable to subscribe to changes with given parameters") }
+    var isAboutBindings: Bool { reason.includes("Unable to subscribe to changes with given parameters") }
 
     init(_ kind: Kind, _ reason: String = "") {
         self.kind = kind
@@ -181,15 +181,15 @@ enum RealtimeRemedy: Hashable, Sendable {
             ":signature_error",
         ]
         let replays = ["UnableToReplayMessages", "Replay params are not valid", "Replay is not allowed"]
-        if replays.contains(where: { text.contains($0) }) {
+        if replays.contains(where: { text.includes($0) }) {
             self = .withoutReplay
-        } else if permanent.contains(where: { text.contains($0) }) {
+        } else if permanent.contains(where: { text.includes($0) }) {
             self = .never(.unauthorized)
-        } else if bindings.contains(where: { text.contains($0) }) {
+        } else if bindings.contains(where: { text.includes($0) }) {
             self = .never(.refused)
-        } else if limits.contains(where: { text.contains($0) }) {
+        } else if limits.contains(where: { text.includes($0) }) {
             self = .muchLater
-        } else if tokens.contains(where: { text.contains($0) }) {
+        } else if tokens.contains(where: { text.includes($0) }) {
             self = .newToken
         } else {
             self = .later

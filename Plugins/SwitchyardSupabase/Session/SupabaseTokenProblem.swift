@@ -34,7 +34,7 @@ public enum SupabaseTokenProblem: Error, Sendable, Hashable {
     ///   - code: The database's code; `nil` if the service omits it.
     ///   - text: The text of the answer.
     init?(code: String?, text: String, user: AccessToken?) {
-        guard code == nil || code == "22P02", text.contains("invalid input syntax for type uuid"), let user,
+        guard code == nil || code == "22P02", text.includes("invalid input syntax for type uuid"), let user,
             !SupabaseTokenProblem.hasUUID(user.value, or: user.userID)
         else { return nil }
         self = .subjectIsNoUUID

@@ -1,3 +1,5 @@
+import SwitchyardBytes
+
 /// What a call does, for everyone who looks at it: retries, deadlines, observers and error messages.
 ///
 /// A client that forwards makes an operation from its arguments with one of the functions beside it, such as
@@ -57,7 +59,7 @@ extension ClientError {
     func named(_ operation: ClientOperation) -> Self {
         guard let subject = operation.subject, !ErrorCode.aboutTheClient.contains(code) else { return self }
         let beginning = "\(subject) failed: "
-        let isNamed = operation.target.map { message.contains("“\($0)”") } ?? message.hasPrefix(beginning)
+        let isNamed = operation.target.map { message.includes("“\($0)”") } ?? message.hasPrefix(beginning)
         return isNamed ? self : saying(beginning + message)
     }
 }

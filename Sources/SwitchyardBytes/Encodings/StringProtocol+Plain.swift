@@ -3,10 +3,17 @@
 extension StringProtocol {
     /// Whether the bytes of `text` occur in it. The standard library's search would add more than a megabyte as well, for
     /// regular expressions.
-    package func includes(_ text: some StringProtocol) -> Bool {
+    package func includes(_ text: some StringProtocol) -> Bool { part(after: text) != nil }
+
+    /// What follows the first occurrence of the bytes of `text`; `nil` if there is none.
+    package func part(after text: some StringProtocol) -> SubSequence? {
         let (whole, part) = (Array(utf8), Array(text.utf8))
-        guard part.count <= whole.count else { return false }
-        return (0...(whole.count - part.count)).contains { whole[$0..<($0 + part.count)].elementsEqual(part) }
+        guard part.count <= whole.count,
+            let start = (0...(whole.count - part.count)).first(where: {
+                whole[$0..<($0 + part.count)].elementsEqual(part)
+            })
+        else { return nil }
+        return self[utf8.index(startIndex, offsetBy: start + part.count)...]
     }
 
     /// Without white space and line breaks at its ends.

@@ -12,6 +12,13 @@ import Testing
     }
 
     @Test(arguments: [
+        ("a/b/c", "/", "b/c"), ("a", "a", ""), ("a", "b", nil), ("", "", ""), ("Köln am Rhein", "n ", "am Rhein"),
+    ] as [(String, String, String?)])
+    func `The part after a text begins where its first occurrence ends`(whole: String, text: String, part: String?) {
+        #expect(whole.part(after: text).map(String.init) == part)
+    }
+
+    @Test(arguments: [
         ("", ""), (" \r\n\t", ""), ("a", "a"), ("  a b\u{A0}\n", "a b"), ("\r\ntoken\r\n", "token"),
     ])
     func `White space and line breaks at the ends are cut off`(text: String, kept: String) {

@@ -69,7 +69,7 @@ struct PostgRESTFailure: Error, Hashable, Sendable {
         if isAboutMissingFunction { return true }
         guard let code else { return false }
         // The database was restored without its grants.
-        if code == "42501", message.contains("function switchyard_") || message.contains("schema switchyard") {
+        if code == "42501", message.includes("function switchyard_") || message.includes("schema switchyard") {
             return true
         }
         return ["PGRST205", "PGRST125", "PGRST106", "42P01", "42P10", "3F000"].contains(code)
@@ -79,7 +79,7 @@ struct PostgRESTFailure: Error, Hashable, Sendable {
     var isAboutSession: Bool { status == 401 && code == "42501" }
 
     /// The same code means that an operator does not fit a column's type.
-    var isAboutUnknownFunction: Bool { code == "42883" && message.contains("function") }
+    var isAboutUnknownFunction: Bool { code == "42883" && message.includes("function") }
 
     /// Whether the service is there, but has lost its database or waits for it, or is missing behind its gateway. Such a state
     /// usually ends within seconds.
@@ -95,7 +95,7 @@ struct PostgRESTFailure: Error, Hashable, Sendable {
     var isAboutTime: Bool { code == "57014" }
 
     /// Whether the token is too new for the database's clock: a newer one would be refused as well, and the same one is good later.
-    var isAboutFuture: Bool { status == 401 && code == "PGRST303" && message.contains("issued at future") }
+    var isAboutFuture: Bool { status == 401 && code == "PGRST303" && message.includes("issued at future") }
 
     /// Whether a newer token could help.
     var isAboutToken: Bool { status == 401 && code?.hasPrefix("PGRST30") != false && !isAboutFuture }

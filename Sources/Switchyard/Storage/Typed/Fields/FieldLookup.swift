@@ -1,3 +1,5 @@
+import SwitchyardBytes
+
 /// Finds the field of a key path: the one with the property's coding key, however the type is coded.
 ///
 /// Swift does not expose the coding key of a property. So the type is decoded from made-up values, once as is and once with
@@ -54,7 +56,7 @@ enum FieldLookup {
     /// Swift describes computed properties by their address.
     private static func name(of property: AnyKeyPath) -> String {
         let description = "\(property)"
-        guard description.contains("<computed") else { return "“\(description)”" }
+        guard description.includes("<computed") else { return "“\(description)”" }
         return "This computed property of “\(type(of: property).rootType)”"
     }
 
