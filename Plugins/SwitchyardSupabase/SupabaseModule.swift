@@ -143,27 +143,27 @@ public struct SupabaseModule: InfrastructureModule {
     }
 
     public func makeAuthClient(_ context: ModuleContext) async throws(InfrastructureError) -> any AuthClient {
-        try SupabaseAuthAdapter(surroundings(context), deletion: deletion)
+        try SupabaseAuthAdapter(clientContext(context), deletion: deletion)
     }
 
     public func makeStorageClient(_ context: ModuleContext) async throws(InfrastructureError) -> any StorageClient {
-        try await SupabaseStorageAdapter(surroundings(context))
+        try await SupabaseStorageAdapter(clientContext(context))
     }
 
     public func makeFileStorageClient(
         _ context: ModuleContext
     ) async throws(InfrastructureError) -> any FileStorageClient {
-        try SupabaseFileStorageAdapter(surroundings(context))
+        try SupabaseFileStorageAdapter(clientContext(context))
     }
 
     public func makeMessagingClient(_ context: ModuleContext) async throws(InfrastructureError) -> any MessagingClient {
-        try SupabaseMessagingAdapter(surroundings(context))
+        try SupabaseMessagingAdapter(clientContext(context))
     }
 
     public func makeServerClientFactory(_ context: ModuleContext) async throws(InfrastructureError)
         -> any ServerClientFactory
     {
-        try SupabaseServerClientFactory(surroundings(context))
+        try SupabaseServerClientFactory(clientContext(context))
     }
 
     public func wipeLocalData(of userID: AuthUser.ID?, _ context: ModuleContext) async throws(InfrastructureError) {
@@ -172,9 +172,9 @@ public struct SupabaseModule: InfrastructureModule {
         try SyncStorage.wipe(folder, of: userID)
     }
 
-    /// The surroundings of a new client. Each client has its own transport, which is shut down with it, and shares tokens and the
+    /// The context of a new client. Each client has its own transport, which is shut down with it, and shares tokens and the
     /// realtime socket with the others.
-    func surroundings(_ context: ModuleContext) throws(InfrastructureError) -> SupabaseContext {
+    func clientContext(_ context: ModuleContext) throws(InfrastructureError) -> SupabaseContext {
         try validate()
         let project = try SupabaseProject(configuration)
         let session = sessions.session(of: context.auth) {
@@ -191,6 +191,6 @@ public struct SupabaseModule: InfrastructureModule {
         return SupabaseContext(
             configuration: configuration, project: project,
             transport: NamedTransport(makeTransport(context.callLimits), program: context.program), session: session,
-            context: context)
+            module: context)
     }
 }

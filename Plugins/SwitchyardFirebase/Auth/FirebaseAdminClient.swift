@@ -12,11 +12,10 @@ final class FirebaseAdminClient: AdminClient {
     private let signer: (any CustomTokenSigner)?
     private let now: @Sendable () -> Timestamp
 
-    /// - Parameter surroundings: The project's own surroundings.
-    init(_ surroundings: FirebaseContext, _ tokens: ProjectTokens) {
-        service = FirebaseAdminService(surroundings, tokens)
-        signer = surroundings.customTokenSigner(tokens)
-        now = surroundings.context.now
+    init(_ context: FirebaseContext, _ tokens: ProjectTokens) {
+        service = FirebaseAdminService(context, tokens)
+        signer = context.customTokenSigner(tokens)
+        now = context.module.now
         var capabilities = AdminCapabilities()
         capabilities.endingSessions = true
         capabilities.customTokens = signer != nil

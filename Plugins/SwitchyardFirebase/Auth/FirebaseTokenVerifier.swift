@@ -24,9 +24,9 @@ final class FirebaseTokenVerifier: TokenVerifier {
     private let revocation: FirebaseRevocationCheck
     private let now: @Sendable () -> Timestamp
 
-    init(_ surroundings: FirebaseContext) {
-        let (project, endpoints) = (surroundings.configuration.project, surroundings.endpoints)
-        let (transport, clock) = (surroundings.transport, surroundings.context.clock)
+    init(_ context: FirebaseContext) {
+        let (project, endpoints) = (context.configuration.project, context.endpoints)
+        let (transport, clock) = (context.transport, context.module.clock)
         func kind(_ issuer: String, _ path: String, _ form: PublishedKeys.Form) -> Kind {
             Kind(
                 rules: TokenRules(issuers: ["\(issuer)/\(project)"], audience: project),
@@ -39,10 +39,10 @@ final class FirebaseTokenVerifier: TokenVerifier {
         )
         cookies = kind(
             "https://session.firebase.google.com", "/identitytoolkit/v3/relyingparty/publicKeys", .certificates)
-        acceptsUnsigned = surroundings.configuration.emulators.auth != nil
+        acceptsUnsigned = context.configuration.emulators.auth != nil
         isEmulatorByVariable = endpoints.identityToolkit.isEmulator && !acceptsUnsigned
-        revocation = FirebaseRevocationCheck(surroundings)
-        now = surroundings.context.now
+        revocation = FirebaseRevocationCheck(context)
+        now = context.module.now
     }
 
     func verify(_ token: Secret, checksRevocation: Bool) async throws(TokenError) -> VerifiedToken {
@@ -93,11 +93,11 @@ struct FirebaseRevocationCheck: Sendable {
 
     private let means: AccountLookup
 
-    init(_ surroundings: FirebaseContext) {
-        if let tokens = try? surroundings.credential(for: surroundings.endpoints.identityToolkit) {
-            means = .project(FirebaseAdminService(surroundings, tokens))
-        } else if !surroundings.configuration.apiKey.isEmpty {
-            means = .key(FirebaseAuthService(surroundings))
+    init(_ context: FirebaseContext) {
+        if let tokens = try? context.credential(for: context.endpoints.identityToolkit) {
+            means = .project(FirebaseAdminService(context, tokens))
+        } else if !context.configuration.apiKey.isEmpty {
+            means = .key(FirebaseAuthService(context))
         } else {
             means = .nothing
         }

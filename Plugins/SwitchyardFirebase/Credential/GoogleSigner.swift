@@ -11,17 +11,17 @@ struct GoogleSigner: CustomTokenSigner {
     private let endpoint: FirebaseEndpoint
     private let project: String
     private let transport: any Transport
-    private let context: ModuleContext
+    private let module: ModuleContext
 
     private static let deadline = Duration.seconds(30)
 
-    init(_ surroundings: FirebaseContext, _ tokens: ProjectTokens) {
+    init(_ context: FirebaseContext, _ tokens: ProjectTokens) {
         self.tokens = tokens
-        given = surroundings.configuration.serviceAccount
-        endpoint = surroundings.endpoints.accountCredentials
-        project = surroundings.configuration.project
-        transport = surroundings.transport
-        context = surroundings.context
+        given = context.configuration.serviceAccount
+        endpoint = context.endpoints.accountCredentials
+        project = context.configuration.project
+        transport = context.transport
+        module = context.module
     }
 
     func account() async throws(AuthError) -> String {
@@ -56,12 +56,12 @@ struct GoogleSigner: CustomTokenSigner {
             for (name, value) in tokens.headers(with: token, for: project) { request.headers[name] = value }
             let response: HTTPResponse
             do throws(TransportError) {
-                response = try await transport.send(request, within: Self.deadline, clock: context.clock)
+                response = try await transport.send(request, within: Self.deadline, clock: module.clock)
             } catch {
                 throw AuthError(error)
             }
             if response.isSuccess { return (try? JSON(parsing: response.body)) ?? .null }
-            guard response.status == 401, refused == nil else { throw Self.failure(response, account, context.now()) }
+            guard response.status == 401, refused == nil else { throw Self.failure(response, account, module.now()) }
             refused = token
         }
     }

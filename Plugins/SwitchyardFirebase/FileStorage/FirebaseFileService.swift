@@ -133,8 +133,8 @@ struct FirebaseFileService: Sendable {
 
 extension FirebaseFileService {
     /// - Throws: `.invalidConfiguration` without a bucket.
-    init(_ surroundings: FirebaseContext, tokens: FirebaseTokens) throws(InfrastructureError) {
-        let configuration = surroundings.configuration
+    init(_ context: FirebaseContext, tokens: FirebaseTokens) throws(InfrastructureError) {
+        let configuration = context.configuration
         guard let bucket = configuration.bucket, !bucket.isEmpty else {
             throw InfrastructureError(
                 .invalidConfiguration,
@@ -143,10 +143,10 @@ extension FirebaseFileService {
                     + "configuration.")
         }
         self.init(
-            bucket: bucket, endpoint: surroundings.endpoints.storage, tokens: tokens,
+            bucket: bucket, endpoint: context.endpoints.storage, tokens: tokens,
             appHeaders: configuration.appID.map { [("X-Firebase-GMPID", $0)] } ?? [],
-            transport: surroundings.transport,
-            persistently: RetryingCaller(surroundings.context, of: .firebase, patience: configuration.patience),
-            now: surroundings.context.now)
+            transport: context.transport,
+            persistently: RetryingCaller(context.module, of: .firebase, patience: configuration.patience),
+            now: context.module.now)
     }
 }

@@ -46,11 +46,11 @@ public final class FirebaseFileStorageAdapter: FileStorageClient {
     }
 
     /// - Throws: `.invalidConfiguration` without a bucket.
-    convenience init(_ surroundings: FirebaseContext) throws(InfrastructureError) {
-        let service = try FirebaseFileService(surroundings, tokens: surroundings.tokens.ofPeople)
-        let folder = try surroundings.folder("files")?.appendingPathComponent(
+    convenience init(_ context: FirebaseContext) throws(InfrastructureError) {
+        let service = try FirebaseFileService(context, tokens: context.tokens.ofPeople)
+        let folder = try context.folder("files")?.appendingPathComponent(
             PercentCoding.encode(service.bucket), isDirectory: true)
-        self.init(service, folder: folder, session: surroundings.context.session)
+        self.init(service, folder: folder, session: context.module.session)
     }
 
     // MARK: Transfers

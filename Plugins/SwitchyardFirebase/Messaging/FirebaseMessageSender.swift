@@ -86,12 +86,11 @@ public final class FirebaseMessageSender: Sendable {
 
     /// Creates a sender with a shared transport. Its calls are observed from outside, like a client's.
     convenience init(
-        _ surroundings: FirebaseContext, _ credential: ProjectTokens
+        _ context: FirebaseContext, _ credential: ProjectTokens
     ) throws(InfrastructureError) {
-        let context = surroundings.context
         try self.init(
-            surroundings.configuration, .credential(credential), transport: surroundings.transport,
-            clock: context.clock, now: context.now, observer: SilentObserver())
+            context.configuration, .credential(credential), transport: context.transport,
+            clock: context.module.clock, now: context.module.now, observer: SilentObserver())
     }
 
     private init(

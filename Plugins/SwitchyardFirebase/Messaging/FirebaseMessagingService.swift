@@ -19,16 +19,16 @@ struct FirebaseMessagingService: Sendable {
     let clock: any Clock<Duration>
     let now: @Sendable () -> Timestamp
 
-    init(_ surroundings: FirebaseContext, appID: String, appVersion: String) {
-        project = surroundings.configuration.project
+    init(_ context: FirebaseContext, appID: String, appVersion: String) {
+        project = context.configuration.project
         self.appID = appID
-        bundleID = surroundings.configuration.bundleID
+        bundleID = context.configuration.bundleID
         self.appVersion = appVersion
-        endpoints = surroundings.endpoints
-        headers = surroundings.appHeaders
-        transport = surroundings.transport
-        clock = surroundings.context.clock
-        now = surroundings.context.now
+        endpoints = context.endpoints
+        headers = context.appHeaders
+        transport = context.transport
+        clock = context.module.clock
+        now = context.module.now
     }
 
     // MARK: Installations

@@ -28,20 +28,20 @@ struct FirestoreService: Sendable {
     /// The parent of most calls, and its address.
     private let root: (name: String, address: String)
 
-    init(_ database: FirestoreDatabase, _ surroundings: FirebaseContext) {
+    init(_ database: FirestoreDatabase, _ context: FirebaseContext) {
         self.database = database
-        endpoint = surroundings.endpoints.firestore
-        transport = surroundings.transport
-        tokens = surroundings.tokens
-        clock = surroundings.context.clock
-        now = surroundings.context.now
+        endpoint = context.endpoints.firestore
+        transport = context.transport
+        tokens = context.tokens
+        clock = context.module.clock
+        now = context.module.now
         root = (database.root, Self.address(of: database.root, at: endpoint))
         var parameters = "project_id=\(PercentCoding.encode(database.project))"
         if database.database != "(default)" {
             parameters += "&database_id=\(PercentCoding.encode(database.database))"
         }
         headers =
-            surroundings.appHeaders + [
+            context.appHeaders + [
                 ("google-cloud-resource-prefix", PercentCoding.encode(database.name)),
                 ("x-goog-request-params", parameters),
             ]

@@ -30,7 +30,7 @@ public final class MockStorageClient: StorageClient {
     private let pause = Mutex<Task<Void, Never>?>(nil)
 
     /// The objects that a module adds to its clients.
-    struct Surroundings {
+    struct Options {
         var tenant: MockBackendLease?
         var session: SessionSubscription?
         var report: @Sendable (InfrastructureEvent.Kind) -> Void = { _ in }
@@ -38,12 +38,12 @@ public final class MockStorageClient: StorageClient {
 
     init(
         _ backend: MockBackend, network: MockNetwork, capabilities: StorageCapabilities, _ device: MockDevice,
-        _ surroundings: Surroundings
+        _ options: Options
     ) {
         self.backend = backend
-        tenant = surroundings.tenant
-        session = surroundings.session
-        report = surroundings.report
+        tenant = options.tenant
+        session = options.session
+        report = options.report
         self.capabilities = capabilities
         controls = MockControls(
             network: network, unavailable: .mockIsOffline,

@@ -54,12 +54,12 @@ public final class SupabaseAuthAdapter: AuthClient {
         ) { session in await SupabaseAuthAdapter.refresh(session, service) }
     }
 
-    convenience init(_ surroundings: SupabaseContext, deletion: AccountDeletion?) throws(InfrastructureError) {
-        let address = surroundings.project.auth
+    convenience init(_ context: SupabaseContext, deletion: AccountDeletion?) throws(InfrastructureError) {
+        let address = context.project.auth
         self.init(
-            address: address, apiKey: surroundings.configuration.key, transport: surroundings.transport,
-            store: SessionStores.make(in: try surroundings.folder("auth"), name: "session-\(surroundings.project.id)"),
-            context: surroundings.context, deletion: deletion, plainHost: surroundings.project.plainHost)
+            address: address, apiKey: context.configuration.key, transport: context.transport,
+            store: SessionStores.make(in: try context.folder("auth"), name: "session-\(context.project.id)"),
+            context: context.module, deletion: deletion, plainHost: context.project.plainHost)
     }
 
     // MARK: Refreshing

@@ -177,8 +177,8 @@ struct SupabaseFileService: Sendable {
 
 extension SupabaseFileService {
     /// - Throws: `.invalidConfiguration` without a bucket.
-    init(_ surroundings: SupabaseContext, tokens: SupabaseTokens) throws(InfrastructureError) {
-        let configuration = surroundings.configuration
+    init(_ context: SupabaseContext, tokens: SupabaseTokens) throws(InfrastructureError) {
+        let configuration = context.configuration
         let buckets = try SupabaseBuckets(configuration)
         guard !buckets.isEmpty else {
             throw InfrastructureError(
@@ -187,8 +187,8 @@ extension SupabaseFileService {
                     + "\"clients\": { \"files\": \"none\" } in a configuration.")
         }
         self.init(
-            address: surroundings.project.storage, buckets: buckets, tokens: tokens, transport: surroundings.transport,
-            persistently: RetryingCaller(surroundings.context, of: .supabase, patience: configuration.patience),
-            now: surroundings.context.now, plainHost: surroundings.project.plainHost)
+            address: context.project.storage, buckets: buckets, tokens: tokens, transport: context.transport,
+            persistently: RetryingCaller(context.module, of: .supabase, patience: configuration.patience),
+            now: context.module.now, plainHost: context.project.plainHost)
     }
 }

@@ -28,15 +28,15 @@ public final class SupabaseFunctions: Sendable {
     /// If the server asks for a longer pause, the call fails at once.
     private static let maximumPause = Duration.seconds(5)
 
-    init(_ surroundings: SupabaseContext) {
-        address = surroundings.project.functions
-        tokens = surroundings.tokens
-        transport = surroundings.transport
-        clock = surroundings.context.clock
-        now = surroundings.context.now
+    init(_ context: SupabaseContext) {
+        address = context.project.functions
+        tokens = context.tokens
+        transport = context.transport
+        clock = context.module.clock
+        now = context.module.now
         database = PostgRESTService(
-            project: surroundings.project, tokens: surroundings.tokens, transport: surroundings.transport,
-            clock: surroundings.context.clock)
+            project: context.project, tokens: context.tokens, transport: context.transport,
+            clock: context.module.clock)
     }
 
     // MARK: At the edge

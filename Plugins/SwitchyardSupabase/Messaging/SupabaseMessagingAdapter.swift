@@ -29,21 +29,21 @@ public final class SupabaseMessagingAdapter: MessagingClient {
     private let transport: any Transport
     let realtime: RealtimeLease
 
-    init(_ surroundings: SupabaseContext) throws(InfrastructureError) {
-        guard surroundings.configuration.realtime.mode != .off else {
+    init(_ context: SupabaseContext) throws(InfrastructureError) {
+        guard context.configuration.realtime.mode != .off else {
             throw InfrastructureError(
                 .unsupported, "Messages come over Supabase's realtime service, which the configuration switches off.")
         }
-        transport = surroundings.transport
-        hub = MessageInbox(following: surroundings.context.session)
-        realtime = surroundings.session.realtime(for: .messages)
+        transport = context.transport
+        hub = MessageInbox(following: context.module.session)
+        realtime = context.session.realtime(for: .messages)
         let service = PostgRESTService(
-            project: surroundings.project, tokens: surroundings.tokens, transport: transport,
-            clock: surroundings.context.clock, gate: SchemaCheck(needed: 4))
-        let folder = try surroundings.folder("messaging")
+            project: context.project, tokens: context.tokens, transport: transport,
+            clock: context.module.clock, gate: SchemaCheck(needed: 4))
+        let folder = try context.folder("messaging")
         registrar = SupabaseRegistrar(
             service, realtime.socket, file: folder?.appendingPathComponent("installation.json", isDirectory: false),
-            hub: hub, heartbeat: surroundings.configuration.realtime.heartbeat, surroundings.context)
+            hub: hub, heartbeat: context.configuration.realtime.heartbeat, context.module)
     }
 
     // MARK: Permission and token

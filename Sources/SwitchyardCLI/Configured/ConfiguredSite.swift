@@ -67,7 +67,7 @@ final class RunFolder: Sendable {
         url = folder.appendingPathComponent("conformance-\(UInt64.random(in: 0 ... .max))", isDirectory: true)
     }
 
-    /// The surroundings of a new device.
+    /// The options of a new device.
     func newDevice() -> InfrastructureOptions {
         let number = count.add(1, ordering: .relaxed).newValue
         return InfrastructureOptions(

@@ -39,7 +39,7 @@ import Testing
             let transport = transport
             let module = FirebaseModule(configuration, environment: environment) { transport }
             verifier = FirebaseTokenVerifier(
-                try module.surroundings(
+                try module.clientContext(
                     ModuleContext(
                         auth: nil, clock: clock, now: { Timestamp(clampingSeconds: time, nanoseconds: 0) })))
         }

@@ -20,7 +20,7 @@ import Testing
             let configuration = FirebaseConfiguration(
                 project: project, apiKey: "any", emulators: .init(auth: host), usesEmulatorVariables: false)
             return try FirebaseAuthAdapter(
-                FirebaseModule(configuration, environment: [:]) { transport }.surroundings(context))
+                FirebaseModule(configuration, environment: [:]) { transport }.clientContext(context))
         }
     }
 

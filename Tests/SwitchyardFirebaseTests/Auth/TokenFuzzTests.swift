@@ -29,7 +29,7 @@ import Testing
                 transport
             }
             verifier = FirebaseTokenVerifier(
-                try module.surroundings(
+                try module.clientContext(
                     ModuleContext(
                         auth: nil, clock: clock, now: { Timestamp(clampingSeconds: time, nanoseconds: 0) })))
         }

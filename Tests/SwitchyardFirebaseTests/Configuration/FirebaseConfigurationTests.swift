@@ -197,9 +197,9 @@ import Testing
             FirebaseConfiguration(project: "demo", apiKey: "k"), appCheck: .fixed("app"), environment: [:]
         ) { ScriptedTransport() }
         let changed = module.reconfigured(FirebaseConfiguration(project: "other", apiKey: "k"))
-        let surroundings = try changed.surroundings(ModuleContext())
-        #expect(surroundings.configuration.project == "other")
-        let proof = try await surroundings.tokens.proof(for: surroundings.endpoints.firestore)
+        let context = try changed.clientContext(ModuleContext())
+        #expect(context.configuration.project == "other")
+        let proof = try await context.tokens.proof(for: context.endpoints.firestore)
         #expect(proof.app == "app")
     }
 }

@@ -219,12 +219,12 @@ import Testing
             let module = bed.module(credential, environment: ["GCE_METADATA_HOST": "h"]) {
                 $0.emulators.firestore = "127.0.0.1:1"
             }
-            let surroundings = try module.surroundings(ModuleContext())
+            let context = try module.clientContext(ModuleContext())
             let tokens =
-                surroundings.tokens.credential
+                context.tokens.credential
                 ?? .ofEmulators(
-                    transport: surroundings.transport, clock: ImpatientClock())
-            #expect(try await tokens.token(for: surroundings.endpoints.firestore) == "owner")
+                    transport: context.transport, clock: ImpatientClock())
+            #expect(try await tokens.token(for: context.endpoints.firestore) == "owner")
         }
         #expect(bed.asked.withLock { $0.isEmpty })
     }

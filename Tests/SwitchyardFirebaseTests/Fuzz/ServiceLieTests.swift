@@ -41,7 +41,7 @@ import Testing
             project: firebase.project, apiKey: "any", emulators: .init(auth: firebase.host),
             usesEmulatorVariables: false)
         let client = try FirebaseAuthAdapter(
-            FirebaseModule(configuration, environment: [:]) { transport }.surroundings(ModuleContext(clock: run.clock)))
+            FirebaseModule(configuration, environment: [:]) { transport }.clientContext(ModuleContext(clock: run.clock)))
         let password = Secret(LyingRun.secret)
         let emails = (0..<2).map { "u\($0)-\(seed)@example.com" }
         for _ in 0..<14 {
@@ -118,7 +118,7 @@ import Testing
         let place = folder.appendingPathComponent("\(seed)")
         let client = try FirebaseFileStorageAdapter(
             FirebaseModule(configuration, environment: [:]) { transport }
-                .surroundings(ModuleContext(clock: run.clock, stateFolder: place)))
+                .clientContext(ModuleContext(clock: run.clock, stateFolder: place)))
         let (small, large) = (Data("small".utf8), Self.large)
         try large.write(to: place.appendingPathComponent("large"))
         func read(_ path: FilePath, _ contents: Data) async {
@@ -208,7 +208,7 @@ import Testing
         let transport = run.transport
         let time = BedTime()
         let client = try FirebaseMessagingAdapter(
-            FirebaseModule(harness.configuration, environment: [:]) { transport }.surroundings(
+            FirebaseModule(harness.configuration, environment: [:]) { transport }.clientContext(
                 ModuleContext(clock: run.clock, now: { Timestamp(microseconds: time.value * 1_000_000) })),
             hasPushService: true)
         let sender = try FirebaseMessageSender(harness.configuration, transport: transport, clock: run.clock) { _ in

@@ -90,7 +90,7 @@ final class LocalSupabaseAuthHarness: AuthHarness {
             }
         ) { CurlTransport() }
         let client = try SupabaseAuthAdapter(
-            module.surroundings(ModuleContext(now: { [clock] in clock.now }, stateFolder: folder)),
+            module.clientContext(ModuleContext(now: { [clock] in clock.now }, stateFolder: folder)),
             deletion: module.deletion)
         devices.withLock { $0[ObjectIdentifier(client)] = folder }
         return client

@@ -23,7 +23,7 @@ struct SharedSupabaseSessionTests {
 
         func client(_ context: ModuleContext, over transport: any Transport) throws -> any AuthClient {
             let module = SupabaseModule(SupabaseConfiguration(url: url, key: Secret(key))) { transport }
-            return try SupabaseAuthAdapter(module.surroundings(context), deletion: nil)
+            return try SupabaseAuthAdapter(module.clientContext(context), deletion: nil)
         }
     }
 

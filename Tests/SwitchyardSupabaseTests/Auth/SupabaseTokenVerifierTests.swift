@@ -43,7 +43,7 @@ import Testing
         var configuration = SupabaseConfiguration(url: Self.address, key: "key")
         configuration.jwtSecret = secret
         let verifier = SupabaseTokenVerifier(
-            try SupabaseModule(configuration) { transport }.surroundings(
+            try SupabaseModule(configuration) { transport }.clientContext(
                 ModuleContext(auth: nil, now: { Timestamp(clampingSeconds: Self.time, nanoseconds: 0) })))
         return (verifier, transport)
     }
@@ -136,12 +136,12 @@ import Testing
         let (usual, _) = try verifier()
         _ = usual
         let good = try SupabaseModule(SupabaseConfiguration(url: Self.address, key: "key")) { ScriptedTransport() }
-            .surroundings(
+            .clientContext(
                 ModuleContext(auth: nil, now: { Timestamp(clampingSeconds: Self.time, nanoseconds: 0) }))
         let verifier = SupabaseTokenVerifier(
             SupabaseContext(
                 configuration: configuration, project: good.project, transport: good.transport, session: good.session,
-                context: good.context))
+                module: good.module))
         #expect(await code(verifier, Self.signed(secret: secret.reveal())) == .unsupported)
     }
 

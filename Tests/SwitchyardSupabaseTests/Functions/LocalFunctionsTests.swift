@@ -23,7 +23,7 @@ struct LocalFunctionsTests {
             let module = SupabaseModule(
                 SupabaseConfiguration(url: supabase.server.url, key: Secret(supabase.anonKey)))
             let auth = token.map { token in FixedAuthClient { refreshing throws(AuthError) in token(refreshing) } }
-            return SupabaseFunctions(try module.surroundings(ModuleContext(auth: auth, clock: ImpatientClock())))
+            return SupabaseFunctions(try module.clientContext(ModuleContext(auth: auth, clock: ImpatientClock())))
         }
 
         func send(_ method: HTTPMethod, _ name: String, _ headers: HTTPHeaders = [:]) async throws -> HTTPResponse {

@@ -20,7 +20,7 @@ import Testing
             SupabaseConfiguration(url: "https://demo.supabase.co", key: "sb_publishable_1"), transport: { transport })
         return (
             transport,
-            SupabaseFunctions(try module.surroundings(ModuleContext(auth: auth, clock: ImpatientClock())))
+            SupabaseFunctions(try module.clientContext(ModuleContext(auth: auth, clock: ImpatientClock())))
         )
     }
 

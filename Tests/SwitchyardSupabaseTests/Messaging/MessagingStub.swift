@@ -84,7 +84,7 @@ final class MessagingStub: Sendable {
     ) throws -> SupabaseMessagingAdapter {
         let module = SupabaseModule(configuration, transport: { CurlTransport() })
         return try SupabaseMessagingAdapter(
-            module.surroundings(ModuleContext(auth: auth, clock: clock, stateFolder: folder)))
+            module.clientContext(ModuleContext(auth: auth, clock: clock, stateFolder: folder)))
     }
 
     /// A message on a channel, as it is, to whoever has joined it.

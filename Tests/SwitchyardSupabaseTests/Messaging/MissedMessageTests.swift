@@ -31,7 +31,7 @@ struct MissedMessageTests {
         _ body: (FaultyRealtimeSite, SupabaseMessagingAdapter, Titles) async throws -> Void
     ) async throws {
         let site = try await FaultyRealtimeSite(eventsToSilence: events, refusalPause: .zero)
-        let client = try SupabaseMessagingAdapter(site.surroundings("alice"))
+        let client = try SupabaseMessagingAdapter(site.clientContext("alice"))
         try await send("before", on: site)
         try await client.subscribe(to: "news")
         let messages = await client.messageStream().begun()
@@ -100,7 +100,7 @@ struct MissedMessageTests {
 
     @Test func `The messages of a channel are given to those who may hear it, and to nobody else`() async throws {
         let site = try await FaultyRealtimeSite(eventsToSilence: nil, refusalPause: .zero)
-        let owner = try SupabaseMessagingAdapter(site.surroundings("alice"))
+        let owner = try SupabaseMessagingAdapter(site.clientContext("alice"))
         let token = try await owner.token().value.reveal()
         try await send("secret", to: "installation:\(token)", on: site)
         try await send("open", on: site)

@@ -35,10 +35,10 @@ struct CallerStreamTests {
             var configuration = SupabaseConfiguration(url: supabase.server.url, key: Secret(supabase.anonKey))
             configuration.serviceKey = Secret(supabase.serviceKey)
             configuration.checkInterval = interval
-            var surroundings = InfrastructureOptions()
-            surroundings.observer = log
+            var options = InfrastructureOptions()
+            options.observer = log
             backend = try await Infrastructure(
-                SupabaseModule(configuration, transport: { [transport] in transport }), in: surroundings)
+                SupabaseModule(configuration, transport: { [transport] in transport }), in: options)
         }
 
         func caller(_ user: AuthUser.ID) -> VerifiedToken {
