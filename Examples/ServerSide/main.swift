@@ -62,8 +62,8 @@ for person in people {
     let list = await server.ask("GET", "/notes", person.token)
     print("\(person.name): \(kept.status) \(kept.text), then \(list.status) \(list.text)")
 }
-let nobody = await server.ask("GET", "/notes", nil)
-print("nobody: \(nobody.status) \(nobody.text)")
+let signedOut = await server.ask("GET", "/notes", nil)
+print("nobody: \(signedOut.status) \(signedOut.text)")
 let forged = await server.ask("GET", "/notes", people[0].token + "x")
 print("a forged token: \(forged.status) \(forged.text)")
 

@@ -13,7 +13,7 @@ package enum FirestoreAnswers {
             let object = try json.members(of: "an element of a batch read")
             readTime = try object.timestamp("readTime")
             transaction = try object.string("transaction")
-            if let found = object.present("found") {
+            if let found = object.nonNull("found") {
                 document = try DocumentSnapshot(firestore: found, in: database)
             } else if let missing = try object.string("missing") {
                 document = .missing(try database.path(ofName: missing))

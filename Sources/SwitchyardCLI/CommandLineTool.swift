@@ -143,7 +143,7 @@ struct DemoCommand {
                     throw AuthError(.emailNotConfirmed, "No mail has come.")
                 }
                 return link
-            } tell: { line in
+            } report: { line in
                 Terminal.print(line)
             }
             try await story.run()

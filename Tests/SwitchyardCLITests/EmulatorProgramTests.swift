@@ -132,7 +132,7 @@ import Testing
         options.claims = ["role": "authenticated"]
         let firebase = try LocalFirebase(options)
         options.project = "demo-stranger"
-        let stranger = try LocalFirebase(options)
+        let foreign = try LocalFirebase(options)
         let program = try RunningProgram([
             "emulator", "supabase", "--trust-firebase", firebase.url.absoluteString, "--bucket", "files,photos",
             "--open",
@@ -144,18 +144,18 @@ import Testing
         try await program.says("Access to files is open")
         try await withTransport { transport throws in
             #expect(try await documents(url, key, of: firebase, by: transport).json["documents"] == [])
-            #expect(try await documents(url, key, of: stranger, by: transport).status == 401)
+            #expect(try await documents(url, key, of: foreign, by: transport).status == 401)
             // Open to everybody, and there are both buckets.
-            let nobody: HTTPHeaders = ["apikey": key, "Authorization": "Bearer \(key)"]
+            let anonymous: HTTPHeaders = ["apikey": key, "Authorization": "Bearer \(key)"]
             for bucket in ["files", "photos"] {
                 let file = url + "/storage/v1/object/\(bucket)/a.json"
-                #expect(try await send(.post, file, ["a": 1], nobody, by: transport).status == 200)
-                #expect(try await send(.get, file, nil, nobody, by: transport).json == ["a": 1])
+                #expect(try await send(.post, file, ["a": 1], anonymous, by: transport).status == 200)
+                #expect(try await send(.get, file, nil, anonymous, by: transport).json == ["a": 1])
             }
         }
         #expect(try await program.end() == 0)
         await firebase.stop()
-        await stranger.stop()
+        await foreign.stop()
     }
 
     /// What Supabase at `url` answers somebody who has just signed up at `firebase`.

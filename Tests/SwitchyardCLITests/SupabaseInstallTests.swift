@@ -17,7 +17,7 @@ struct SupabaseInstallTests {
         try await PostgresServer().query(DocumentSchema.sql)
         try await server.query("create role \(role) login")
         let database = try DatabaseAddress("postgresql://\(role)@127.0.0.1:\(server.port)/\(server.name)")
-        var told: [String] = []
+        var explained: [String] = []
         for _ in 1...4 {
             let connection = try await PostgresConnection(port: database.port, user: role, database: database.name)
             defer { connection.close() }
@@ -28,12 +28,12 @@ struct SupabaseInstallTests {
                 let text = error.cured(role: role, database: database.name)
                 let statement = text.components(separatedBy: "\n\n").dropFirst().joined().trimmingCharacters(
                     in: .whitespacesAndNewlines)
-                told.append(statement)
+                explained.append(statement)
                 try await server.query(statement)
             }
         }
         #expect(
-            told == [
+            explained == [
                 #"grant create on database "\#(server.name)" to "\#(role)";"#,
                 #"grant usage, create on schema "public" to "\#(role)";"#,
             ])

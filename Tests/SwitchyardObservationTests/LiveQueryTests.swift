@@ -74,14 +74,14 @@ struct Todo: Codable, Sendable, Equatable {
     @Test func `Whoever observes is told of a change`() async throws {
         let live = LiveQuery(todos)
         try await eventually("the empty result") { !live.phase.isLoading }
-        let isTold = Mutex(false)
+        let isDelivered = Mutex(false)
         withObservationTracking {
             _ = live.rows
         } onChange: {
-            isTold.withLock { $0 = true }
+            isDelivered.withLock { $0 = true }
         }
         try await add("a")
-        try await eventually("the change is told") { isTold.withLock { $0 } }
+        try await eventually("the change is told") { isDelivered.withLock { $0 } }
     }
 
     @Test func `A local write is shown at once, as pending, and then as confirmed`() async throws {
@@ -194,9 +194,9 @@ struct Todo: Codable, Sendable, Equatable {
         let row = live.rows[0]
         try await todos.document("a").delete()
         try await eventually("the deletion") { live.rows.isEmpty }
-        let told = Mutex<StorageError.Code?>(nil)
-        await row.edit(\.done, to: true) { error in told.withLock { $0 = error.code } }.value
-        #expect(told.withLock { $0 } == .notFound)
+        let failureCode = Mutex<StorageError.Code?>(nil)
+        await row.edit(\.done, to: true) { error in failureCode.withLock { $0 = error.code } }.value
+        #expect(failureCode.withLock { $0 } == .notFound)
         await live.update(row, \.done, to: true).value
         #expect(live.editError?.code == .notFound && live.rows.isEmpty)
     }

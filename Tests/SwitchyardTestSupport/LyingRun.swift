@@ -17,15 +17,15 @@ package struct LyingRun {
     private static let patience = Duration.seconds(30)
 
     /// - Parameters:
-    ///   - hurry: How many times as fast as others the clock goes.
+    ///   - speed: How many times as fast as others the clock goes.
     ///   - complain: Told what is wrong, the seed included.
     package init(
-        _ seed: UInt64, _ service: LyingTransport.Service, hurry: Int = 1000,
+        _ seed: UInt64, _ service: LyingTransport.Service, speed: Int = 1000,
         complain: @escaping @Sendable (String) -> Void
     ) {
         self.seed = seed
         self.complain = complain
-        clock = HurriedClock(factor: hurry)
+        clock = HurriedClock(factor: speed)
         transport = LyingTransport(service, seed: seed &+ 1_000_000, clock: clock)
         random = SeededGenerator(seed: seed)
     }

@@ -9,7 +9,7 @@ package final class LyingTransport: Transport {
         var random: SeededGenerator
         var isHonest = false
         var seen: [String: [[UInt8]]] = [:]
-        var told: Set<Lie> = []
+        var sent: Set<Lie> = []
     }
 
     package enum Lie: CaseIterable, Hashable {
@@ -45,7 +45,7 @@ package final class LyingTransport: Transport {
 
     /// Which calls there were, by the part of the address that tells them apart.
     package var endpoints: Set<String> { state.withLock { Set($0.seen.keys) } }
-    package var lies: Set<Lie> { state.withLock { $0.told } }
+    package var lies: Set<Lie> { state.withLock { $0.sent } }
 
     // MARK: Lies
 
@@ -64,7 +64,7 @@ package final class LyingTransport: Transport {
                 case ..<96: .lostBefore
                 default: .lostAfter
                 }
-            state.told.insert(lie)
+            state.sent.insert(lie)
             return lie
         }
     }

@@ -3,7 +3,7 @@ import Synchronization
 
 extension StorageClient {
     /// Why a live query is not up to date, as its snapshots say within ten seconds, once `log` has heard the same.
-    package func trouble(of query: Query, heardBy log: EventLog) async throws -> StorageError? {
+    package func trouble(of query: Query, observedBy log: EventLog) async throws -> StorageError? {
         let shown = Mutex<StorageError?>(nil)
         let stream = snapshots(of: query, options: ListenOptions(includesMetadataChanges: true))
         let following = Task {

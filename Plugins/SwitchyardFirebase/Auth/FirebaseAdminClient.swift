@@ -76,7 +76,7 @@ final class FirebaseAdminClient: AdminClient {
     func create(_ account: NewAccount) async throws(AuthError) -> ManagedAccount {
         let claims = account.claims.isEmpty ? nil : try Self.text(of: account.claims)
         try Self.check(account.email, account.phoneNumber)
-        if let id = account.id { try await checkThatNobodyIs(id) }
+        if let id = account.id { try await checkIsUnused(id) }
         let answer = try await service.post("accounts", account.firebase)
         guard let id = answer["localId"]?.string else {
             throw AuthError(
@@ -115,7 +115,7 @@ final class FirebaseAdminClient: AdminClient {
     }
 
     /// The server reports a taken ID with the same code as a taken address.
-    private func checkThatNobodyIs(_ id: AuthUser.ID) async throws(AuthError) {
+    private func checkIsUnused(_ id: AuthUser.ID) async throws(AuthError) {
         try Self.check(id)
         guard try await accounts([.id(id)])[0] == nil else {
             throw AuthError(.identityInUse, "An account with the ID “\(id)” exists already.")

@@ -88,7 +88,7 @@ extension FirebaseAuthAdapter {
         let session = try await engine.present()
         try await uninterrupted { [self] () async throws(AuthError) in
             try await checkIsOfAccount(credential, in: session)
-            let grant = try await proof(credential, of: session.user)
+            let grant = try await grant(credential, of: session.user)
             // The new tokens are the proof: they contain the time of the sign-in.
             try await engine.update(session.user, tokens: grant.tokens, in: session)
             let user: AuthUser
@@ -101,7 +101,7 @@ extension FirebaseAuthAdapter {
         }
     }
 
-    private func proof(_ credential: AuthCredential, of user: AuthUser) async throws(AuthError) -> FirebaseGrant {
+    private func grant(_ credential: AuthCredential, of user: AuthUser) async throws(AuthError) -> FirebaseGrant {
         do throws(FirebaseAuthFailure) {
             let request = try FirebaseSignInRequest(credential, for: .reauthenticate)
             let answer = try await service.post(request.path, request.body)

@@ -91,15 +91,15 @@ struct FirebaseRevocationCheck: Sendable {
         case nothing
     }
 
-    private let means: AccountLookup
+    private let lookup: AccountLookup
 
     init(_ context: FirebaseContext) {
         if let tokens = try? context.credential(for: context.endpoints.identityToolkit) {
-            means = .project(FirebaseAdminService(context, tokens))
+            lookup = .project(FirebaseAdminService(context, tokens))
         } else if !context.configuration.apiKey.isEmpty {
-            means = .key(FirebaseAuthService(context))
+            lookup = .key(FirebaseAuthService(context))
         } else {
-            means = .nothing
+            lookup = .nothing
         }
     }
 
@@ -111,7 +111,7 @@ struct FirebaseRevocationCheck: Sendable {
     ) async throws(TokenError) {
         let answer: JSON
         do throws(AuthError) {
-            switch means {
+            switch lookup {
             case .project(let service):
                 answer = try await service.post("accounts:lookup", ["localId": .array([.string(userID)])])
             case .key(let service) where !isCookie: answer = try await Self.lookUp(token, with: service)

@@ -125,14 +125,14 @@ struct FirebaseTokens: Sendable {
     /// - Parameters:
     ///   - refused: The proof that the server refused. New tokens are requested, which must belong to the same user.
     ///   - isRefused: The same if the refused proof is no longer known.
-    func proof(
+    func credentials(
         for endpoint: FirebaseEndpoint, replacing refused: RequestCredentials? = nil, isRefused: Bool = false
     ) async throws(Failure) -> RequestCredentials {
         let isRefused = isRefused || refused != nil
-        var proof = RequestCredentials()
+        var credentials = RequestCredentials()
         if let auth {
             do throws(AuthError) {
-                proof.user = try await auth.usableToken(refreshing: isRefused)
+                credentials.user = try await auth.usableToken(refreshing: isRefused)
             } catch {
                 // Without a user, the request is unauthenticated, and the rules decide.
                 guard error.code == .notSignedIn else { throw .auth(error) }
@@ -141,33 +141,35 @@ struct FirebaseTokens: Sendable {
             guard self.auth != nil else { throw .otherUser }
         }
         if let owner = owner ?? refused.map({ CallOwner($0.user?.userID) }), auth != nil,
-            owner != CallOwner(proof.user?.userID)
+            owner != CallOwner(credentials.user?.userID)
         {
             throw .otherUser
         }
-        if !endpoint.isEmulator, let project, let user = proof.user, !fitting.is(user.value) {
+        if !endpoint.isEmulator, let project, let user = credentials.user, !fitting.is(user.value) {
             if let found = FirebaseIDToken(user.value.reveal())?.project, found != project {
                 throw .otherProject(found, expected: project)
             }
             fitting.remember(user.value)
         }
         // A request for a signed-in user, of any provider, is never made in the project's name.
-        if let credential, proof.user == nil, try await userID() == nil {
+        if let credential, credentials.user == nil, try await userID() == nil {
             do throws(AuthError) {
-                proof.project = try await credential.token(for: endpoint, replacing: refused?.project)
+                credentials.project = try await credential.token(for: endpoint, replacing: refused?.project)
             } catch {
                 throw .auth(error)
             }
         }
         if let appCheck {
             do {
-                proof.app = try await appCheck.token(isRefused)
+                credentials.app = try await appCheck.token(isRefused)
             } catch {
                 throw .appCheck(error)
             }
         }
-        guard endpoint.mayCarryTokens || (proof.user == nil && proof.app == nil) else { throw .unsafeAddress }
-        return proof
+        guard endpoint.mayCarryTokens || (credentials.user == nil && credentials.app == nil) else {
+            throw .unsafeAddress
+        }
+        return credentials
     }
 }
 

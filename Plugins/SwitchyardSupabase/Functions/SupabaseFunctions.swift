@@ -103,10 +103,10 @@ public final class SupabaseFunctions: Sendable {
         var request = try call.request(to: address)
         var refused: SupabaseTokens.RequestCredentials?
         while true {
-            let proof: SupabaseTokens.RequestCredentials
+            let credentials: SupabaseTokens.RequestCredentials
             do throws(SupabaseTokens.Failure) {
-                proof = try await tokens.proof(replacing: refused)
-                proof.sign(&request.headers)
+                credentials = try await tokens.credentials(replacing: refused)
+                credentials.sign(&request.headers)
             } catch {
                 throw SupabaseFunctionError(error)
             }
@@ -119,7 +119,7 @@ public final class SupabaseFunctions: Sendable {
             if answer.head.isSuccess, !answer.head.isRelayFailure { return answer }
             let failure = SupabaseFunctionError(await answer.whole(), now: now())
             guard failure.code == .unauthenticated, tokens.canRefresh, refused == nil else { throw failure }
-            refused = proof
+            refused = credentials
         }
     }
 

@@ -119,7 +119,7 @@ public final class SupabaseMessagingAdapter: MessagingClient {
     public func shutDown() async {
         hub.shutDown()
         await registrar.shutDown()
-        await realtime.giveUp()
+        await realtime.release()
         await transport.shutDown()
     }
 }

@@ -23,7 +23,7 @@ struct RowGroup: Sendable {
 
     let kind: Kind
     /// Whether an upsert knows the rows by less than their paths, so that a row of another parent could be taken for one of them.
-    let needsLook: Bool
+    let needsParentCheck: Bool
     private(set) var entries: [Entry]
     private var paths: Set<StoragePath>
     /// The size of the rows in the request, roughly.
@@ -39,7 +39,7 @@ struct RowGroup: Sendable {
     ) throws(StorageError) {
         var entries: [Entry] = []
         var kind: Kind?
-        var needsLook = false
+        var needsParentCheck = false
         var paths: Set<StoragePath> = []
         var keys: Set<[RowCondition]> = []
         for (index, write) in writes.enumerated() {
@@ -49,7 +49,7 @@ struct RowGroup: Sendable {
             guard let own = Kind(write, row, change, shape), kind == nil || kind == own else { return nil }
             kind = own
             if own == .sets, !row.isKey(of: shape) {
-                needsLook = true
+                needsParentCheck = true
                 // One request cannot set a row twice.
                 guard keys.insert(row.keyConditions(of: shape)).inserted else { return nil }
             }
@@ -57,7 +57,7 @@ struct RowGroup: Sendable {
             entries.append(Entry(write: write, row: row, change: change, base: base))
         }
         guard let kind else { return nil }
-        (self.kind, self.needsLook, self.entries, self.paths) = (kind, needsLook, entries, paths)
+        (self.kind, self.needsParentCheck, self.entries, self.paths) = (kind, needsParentCheck, entries, paths)
         size =
             kind == .deletions
             ? 0 : entries.reduce(0) { $0 + JSON.object($1.row.object(with: $1.change)).approximateSize }
@@ -79,7 +79,7 @@ struct RowGroup: Sendable {
 
     /// - Returns: Whether the other group's writes have been added; not those of another kind, or to the same rows.
     mutating func add(_ other: RowGroup) -> Bool {
-        guard other.kind == kind, !needsLook, !other.needsLook, paths.isDisjoint(with: other.paths) else {
+        guard other.kind == kind, !needsParentCheck, !other.needsParentCheck, paths.isDisjoint(with: other.paths) else {
             return false
         }
         entries += other.entries

@@ -125,7 +125,7 @@ struct RowStore: Sendable {
         return try await reader().knowing(places[0].table) { (shape) throws(StorageError) in
             if writes.count == 1 { return try RowChange(writes[0], shape).dependsOnRow ? .cautious : .plain }
             guard let group = try RowGroup(writes, in: places, shape) else { return .functions }
-            return group.kind == .deletions || group.needsLook ? .cautious : .plain
+            return group.kind == .deletions || group.needsParentCheck ? .cautious : .plain
         }
     }
 

@@ -15,7 +15,7 @@ extension RowWriter {
         for entry in group.entries { try await passFence(entry.write, entry.row, entry.change, shape) }
         switch group.kind {
         case .sets:
-            if group.needsLook { try await checkParents(of: group, shape) }
+            if group.needsParentCheck { try await checkParents(of: group, shape) }
             return group.inOrder(try await upsert(group.objects, group.columns(shape), shape), shape)
         case .creations: return try await create(group, shape)
         case .deletions: return try await delete(group, shape)

@@ -6,7 +6,7 @@ import Synchronization
 /// A session is renewed well before its token expires, so the previous one usually bridges the difference between two clocks.
 final class EarlierToken: Sendable {
     private struct State {
-        var present: AccessToken?
+        var current: AccessToken?
         var previous: AccessToken?
         /// Until when the previous token is used instead.
         var end: ContinuousClock.Instant?
@@ -24,10 +24,10 @@ final class EarlierToken: Sendable {
     /// - Returns: The token to send.
     func token(for current: AccessToken) -> AccessToken {
         state.withLock { state in
-            if state.present?.value != current.value {
+            if state.current?.value != current.value {
                 // A token of another user is never kept.
-                state.previous = state.present?.userID == current.userID ? state.present : nil
-                (state.present, state.end) = (current, nil)
+                state.previous = state.current?.userID == current.userID ? state.current : nil
+                (state.current, state.end) = (current, nil)
             }
             guard let end = state.end, .now < end, let previous = state.previous else { return current }
             return previous
@@ -38,7 +38,7 @@ final class EarlierToken: Sendable {
     /// - Returns: `false` if the previous token does not help either.
     func stands(in token: AccessToken, at now: Timestamp) -> Bool {
         state.withLock { state in
-            guard token.value == state.present?.value, let previous = state.previous,
+            guard token.value == state.current?.value, let previous = state.previous,
                 previous.expiresAt.seconds - now.seconds > Self.margin
             else {
                 state.end = nil

@@ -19,7 +19,7 @@ struct SupabaseTokens: Sendable {
     let states: SnapshotStream<AuthState, Never>?
     /// The only user whose tokens are used; `nil` for the current user of each call.
     private(set) var owner: CallOwner?
-    private let presentIssuer: @Sendable () -> InfrastructureProvider?
+    private let currentIssuer: @Sendable () -> InfrastructureProvider?
     private let source: Source
     private let person: Person?
     private let earlier = EarlierToken()
@@ -90,7 +90,7 @@ struct SupabaseTokens: Sendable {
     ) {
         self.key = key
         self.serviceKey = serviceKey
-        presentIssuer = issuer
+        currentIssuer = issuer
         self.states = states
         self.source = source
         self.person = person
@@ -116,7 +116,7 @@ struct SupabaseTokens: Sendable {
     }
 
     /// The current issuer of tokens; `nil` if there is none.
-    var issuer: InfrastructureProvider? { presentIssuer() }
+    var issuer: InfrastructureProvider? { currentIssuer() }
 
     /// Whether requesting a new token could help.
     var canRefresh: Bool { issuer != nil }
@@ -134,16 +134,16 @@ struct SupabaseTokens: Sendable {
     ///   - refused: The proof that the server refused. A new token is requested, which must belong to the same user.
     ///   - isRefused: The same if the refused proof is no longer known.
     ///   - last: The proof of an earlier attempt at the same call, which must belong to the same user.
-    func proof(
+    func credentials(
         replacing refused: RequestCredentials? = nil, isRefused: Bool = false, after last: RequestCredentials? = nil
     ) async throws(Failure) -> RequestCredentials {
-        let proof = try await presentProof(isRefused || refused != nil)
+        let credentials = try await currentCredentials(isRefused || refused != nil)
         if let owner = owner ?? (refused ?? last).map({ CallOwner($0.user?.userID) }), issuer != nil,
-            owner != CallOwner(proof.user?.userID)
+            owner != CallOwner(credentials.user?.userID)
         {
             throw .otherUser
         }
-        return RequestCredentials(key: proof.key, user: proof.user.map { earlier.token(for: $0) })
+        return RequestCredentials(key: credentials.key, user: credentials.user.map { earlier.token(for: $0) })
     }
 
     /// Takes back a token that the database considers to be from the future.
@@ -157,13 +157,13 @@ struct SupabaseTokens: Sendable {
         guard CallOwner(try await userID()) == owner else { throw .otherUser }
     }
 
-    private func presentProof(_ isRefused: Bool) async throws(Failure) -> RequestCredentials {
+    private func currentCredentials(_ isRefused: Bool) async throws(Failure) -> RequestCredentials {
         guard let token = try await token(isRefused) else {
             return RequestCredentials(key: serviceKey ?? key, user: nil)
         }
         if let issuer, issuer != .supabase, let problem = SupabaseTokenProblem(token.value) {
             // A token's claims are fixed when it is issued; the issuer may have been configured since to add more.
-            guard !isRefused, let next = try await renewed(lacking: problem, of: issuer) else {
+            guard !isRefused, let next = try await renewed(after: problem, of: issuer) else {
                 throw .problem(problem, issuer: issuer)
             }
             if let problem = SupabaseTokenProblem(next.value) { throw .problem(problem, issuer: issuer) }
@@ -174,7 +174,7 @@ struct SupabaseTokens: Sendable {
 
     /// Requests a new token. A caller of a server cannot get one, and gets the problem as an error.
     private func renewed(
-        lacking problem: SupabaseTokenProblem, of issuer: InfrastructureProvider
+        after problem: SupabaseTokenProblem, of issuer: InfrastructureProvider
     ) async throws(Failure) -> AccessToken? {
         do throws(Failure) { return try await token(true) } catch {
             throw error.code == .sessionExpired ? .problem(problem, issuer: issuer) : error

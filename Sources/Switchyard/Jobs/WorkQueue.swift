@@ -109,11 +109,11 @@ public struct WorkQueue<Payload: Codable & Sendable>: Sendable {
         let attempts: Int?
         do throws(StorageError) {
             attempts = try await storage.transaction(TransactionOptions(maximumAttempts: 2)) { transaction in
-                let present = try await transaction.document(path)
-                guard present.exists, present["availableAt"] == candidate["availableAt"],
-                    present["lease"] == candidate["lease"]
+                let current = try await transaction.document(path)
+                guard current.exists, current["availableAt"] == candidate["availableAt"],
+                    current["lease"] == candidate["lease"]
                 else { return nil as Int? }
-                let attempts = Self.attempts(of: present) + 1
+                let attempts = Self.attempts(of: current) + 1
                 try await transaction.update(
                     path,
                     [

@@ -103,7 +103,7 @@ final class AuthContext: ConformanceContext {
         try expectEqual(user?.id, id, "the user who is signed in", file: file, line: line)
     }
 
-    func expectNobody(
+    func expectSignedOut(
         on client: (any AuthClient)? = nil, file: String = #fileID, line: Int = #line
     ) async throws {
         let state = await (client ?? self.client).state

@@ -79,7 +79,7 @@ extension ModelServer {
         state.withLock { state in
             let ended = state.rows.held.filter { id == nil || $0.batch.id == id }
             state.rows.held.removeAll { id == nil || $0.batch.id == id }
-            for commit in ended where id == nil || state.weather.happens(50) {
+            for commit in ended where id == nil || state.faultState.happens(50) {
                 _ = try? state.carryOut(commit.batch, if: commit.conditions)
             }
         }

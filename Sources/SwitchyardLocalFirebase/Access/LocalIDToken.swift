@@ -74,7 +74,7 @@ struct LocalIDToken: Sendable {
 /// The verified caller of a request.
 package enum LocalCaller: Sendable, Hashable {
     /// Without a token.
-    case nobody
+    case unauthenticated
     /// A user with a valid ID token of this server.
     case user(id: String, claims: JSONObject)
     /// The developer, with `Bearer owner`: no rules apply.

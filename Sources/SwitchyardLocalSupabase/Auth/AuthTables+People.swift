@@ -8,7 +8,7 @@ extension AuthTables {
     }
 
     /// Finds a user for administrators, including deleted ones that are kept only because others refer to them.
-    func anybody(_ id: String) async throws(AuthRefusal) -> LocalSupabaseAccount? {
+    func anyAccount(_ id: String) async throws(AuthRefusal) -> LocalSupabaseAccount? {
         guard let row = try await first("users", where: ["id": .string(id)]) else { return nil }
         return try await person(row)
     }

@@ -109,20 +109,20 @@ package final class RealtimeFaults: Sendable {
 
     func deliver(_ frame: RealtimeFrame, to session: RealtimeSession) {
         let deed = state.withLock { state -> FaultAction in
-            func strikes(_ counter: WritableKeyPath<State, Int>) -> Bool {
+            func isDue(_ counter: WritableKeyPath<State, Int>) -> Bool {
                 guard state[keyPath: counter] > 0 else { return false }
                 state[keyPath: counter] -= 1
                 return true
             }
-            if strikes(\.drops) { return .send([]) }
-            if strikes(\.delays) { return .sendLater(state.delay) }
-            if strikes(\.reorders) {
+            if isDue(\.drops) { return .send([]) }
+            if isDue(\.delays) { return .sendLater(state.delay) }
+            if isDue(\.reorders) {
                 state.held.append((frame, session))
                 return .send([])
             }
             let held = state.held
             state.held = []
-            return .send((strikes(\.doubles) ? [(frame, session), (frame, session)] : [(frame, session)]) + held)
+            return .send((isDue(\.doubles) ? [(frame, session), (frame, session)] : [(frame, session)]) + held)
         }
         switch deed {
         case .send(let all): for (frame, session) in all { session.send(frame) }

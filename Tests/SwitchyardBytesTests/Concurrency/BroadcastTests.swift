@@ -7,9 +7,9 @@ import Testing
 
     /// What a listener was told.
     private final class Log: Sendable {
-        private let told = Mutex<[Int]>([])
-        var values: [Int] { told.withLock { $0 } }
-        func take(_ value: Int) { told.withLock { $0.append(value) } }
+        private let received = Mutex<[Int]>([])
+        var values: [Int] { received.withLock { $0 } }
+        func take(_ value: Int) { received.withLock { $0.append(value) } }
     }
 
     @Test func `Everybody is told what was decided after they came, behind their greeting`() {
@@ -25,7 +25,7 @@ import Testing
         #expect(second.values == [10, 2])
         stop()
         stop()
-        broadcast.tell { $0(3) }
+        broadcast.send { $0(3) }
         #expect(first.values == [0, 1, 2])
         #expect(second.values == [10, 2, 3])
         #expect(broadcast.count == 1)
@@ -37,7 +37,7 @@ import Testing
         _ = broadcast.add(early.take)
         broadcast.close { $0(-1) }
         broadcast.close { $0(-2) }
-        broadcast.tell { $0(5) }
+        broadcast.send { $0(5) }
         _ = broadcast.add(late.take) { $0(0) }
         broadcast.deliver()
         #expect(early.values == [-1])
@@ -51,12 +51,12 @@ import Testing
         let leaving = Mutex<(@Sendable () -> Void)?>(nil)
         let stop = broadcast.add({ value in
             log.take(value)
-            if value == 1 { broadcast.tell { $0(2) } }
+            if value == 1 { broadcast.send { $0(2) } }
             if value == 2 { leaving.withLock { $0 }?() }
         })
         leaving.withLock { $0 = stop }
-        broadcast.tell { $0(1) }
-        broadcast.tell { $0(3) }
+        broadcast.send { $0(1) }
+        broadcast.send { $0(3) }
         #expect(log.values == [1, 2])
     }
 

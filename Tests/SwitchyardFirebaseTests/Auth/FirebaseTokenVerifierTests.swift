@@ -139,8 +139,8 @@ import Testing
         async throws
     {
         let bed = try Bed()
-        let stranger = Secret(Self.token(["iss": "https://securetoken.google.com/stranger"]))
-        let error = await #expect(throws: TokenError.self) { try await bed.verifier.verify(stranger) }
+        let foreign = Secret(Self.token(["iss": "https://securetoken.google.com/stranger"]))
+        let error = await #expect(throws: TokenError.self) { try await bed.verifier.verify(foreign) }
         #expect(error?.code == .wrongProject)
         #expect(error?.message.contains("its issuer is not “https://securetoken.google.com/") == true)
         #expect(error?.message.contains("Check the project") == true && error?.message.contains("stranger") == false)

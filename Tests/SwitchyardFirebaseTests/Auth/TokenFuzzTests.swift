@@ -193,7 +193,7 @@ import Testing
         let message = Array("message".utf8)
         var (random, keys) = (SeededGenerator(seed: 44), 0)
         for _ in 0..<RandomRun.rounds(2000) {
-            let damaged = Damage.apply(to: der, telling: [0, 1, 2, 3, 0x30, 0x7F, 0x80, 0x81, 0x84, 0xFF], &random)
+            let damaged = Damage.apply(to: der, structural: [0, 1, 2, 3, 0x30, 0x7F, 0x80, 0x81, 0x84, 0xFF], &random)
             let key = TokenKey(
                 certificate: "-----BEGIN CERTIFICATE-----\n\(Base64.encode(damaged))\n-----END CERTIFICATE-----")
             guard let key else { continue }

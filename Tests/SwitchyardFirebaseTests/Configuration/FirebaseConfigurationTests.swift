@@ -199,7 +199,7 @@ import Testing
         let changed = module.reconfigured(FirebaseConfiguration(project: "other", apiKey: "k"))
         let context = try changed.clientContext(ModuleContext())
         #expect(context.configuration.project == "other")
-        let proof = try await context.tokens.proof(for: context.endpoints.firestore)
-        #expect(proof.app == "app")
+        let credentials = try await context.tokens.credentials(for: context.endpoints.firestore)
+        #expect(credentials.app == "app")
     }
 }

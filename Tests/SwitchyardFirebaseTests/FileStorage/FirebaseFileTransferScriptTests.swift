@@ -218,10 +218,10 @@ import Testing
 
     @Test func `A session on a stranger's address gets no token`() async throws {
         let contents = Self.bytes(300_000)
-        let stranger = "https://elsewhere.example/upload?id=u"
+        let foreign = "https://elsewhere.example/upload?id=u"
         let (transport, client) = try client([
-            .on(.post, Self.root + "?name=f", Self.start(session: stranger)),
-            .on(.post, stranger, Self.status("active")), .on(.post, stranger, Self.final(contents)),
+            .on(.post, Self.root + "?name=f", Self.start(session: foreign)),
+            .on(.post, foreign, Self.status("active")), .on(.post, foreign, Self.final(contents)),
         ])
         try await client.put(Data(contents), at: "f")
         #expect(transport.requests.map { $0.request.headers["Authorization"] } == ["Firebase old", nil, nil])

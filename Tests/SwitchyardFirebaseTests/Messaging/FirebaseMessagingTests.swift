@@ -316,10 +316,10 @@ import Testing
         let bed = try MessagingBed(appID: "1:1:android:abc")
         try await bed.client.setPlatformToken(PlatformPushToken(.fcm, token: "first"))
         #expect(try await bed.client.token().value.reveal() == "first")
-        var told = bed.client.tokenStream().makeAsyncIterator()
-        #expect(try await told.next()??.value.reveal() == "first")
+        var tokenUpdates = bed.client.tokenStream().makeAsyncIterator()
+        #expect(try await tokenUpdates.next()??.value.reveal() == "first")
         try await bed.client.setPlatformToken(PlatformPushToken(.fcm, token: "second"))
-        #expect(try await told.next()??.value.reveal() == "second")
+        #expect(try await tokenUpdates.next()??.value.reveal() == "second")
         try await bed.client.deleteToken()
         try bed.transport.verify()
     }

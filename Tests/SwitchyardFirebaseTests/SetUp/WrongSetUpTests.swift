@@ -48,7 +48,7 @@ import Testing
 
         /// Why a live query is not up to date.
         func streaming() async throws -> StorageError? {
-            try await backend.storage.trouble(of: Query(in: "users"), heardBy: log)
+            try await backend.storage.trouble(of: Query(in: "users"), observedBy: log)
         }
 
         func signingIn() async -> AuthError? {
@@ -58,7 +58,7 @@ import Testing
         }
 
         /// Why a write waits, as the queue says, and as whoever waits for the receipt hears it.
-        func writing() async throws -> (queued: StorageError?, heard: StorageError?) {
+        func writing() async throws -> (queued: StorageError?, reported: StorageError?) {
             let receipt = try await backend.storage.setDocument("users/alice", ["name": "Alice"])
             var queued: StorageError?
             try await eventually("the queue says why", within: .seconds(10)) {
@@ -68,8 +68,8 @@ import Testing
                 }
                 return queued != nil
             }
-            let heard = await failure { _ throws(StorageError) in try await receipt.acknowledged(within: .zero) }
-            return (queued, heard)
+            let reported = await failure { _ throws(StorageError) in try await receipt.acknowledged(within: .zero) }
+            return (queued, reported)
         }
 
         /// Without waiting for the writes that cannot be sent.
@@ -112,9 +112,9 @@ import Testing
             site.log.kinds.contains {
                 if case .readFromCache(let failure) = $0 { failure.message.contains("web page") } else { false }
             })
-        let (queued, heard) = try await site.writing()
+        let (queued, reported) = try await site.writing()
         #expect(queued?.message.contains("Check hosts and emulators") == true)
-        #expect(heard?.message.hasPrefix("Writing “users/alice” is waiting") == true)
+        #expect(reported?.message.hasPrefix("Writing “users/alice” is waiting") == true)
 
         let stream = site.backend.storage.snapshots(of: Query(in: "users"))
         let following = Task { for try await _ in stream {} }
@@ -151,9 +151,9 @@ import Testing
         let read = await site.reading()
         #expect(read?.code == .unauthenticated)
         #expect(read?.message.contains("does not accept the API key. Copy apiKey") == true)
-        let (queued, heard) = try await site.writing()
-        #expect(queued?.code == .unauthenticated && heard?.code == .unauthenticated)
-        #expect(heard?.message.contains("Copy apiKey") == true)
+        let (queued, reported) = try await site.writing()
+        #expect(queued?.code == .unauthenticated && reported?.code == .unauthenticated)
+        #expect(reported?.message.contains("Copy apiKey") == true)
         #expect(site.log.refusals.isEmpty)
         let account = await site.signingIn()
         #expect(account?.code == .unauthenticated)
@@ -194,9 +194,9 @@ import Testing
         #expect(read?.code == .failedPrecondition)
         #expect(read?.message.hasPrefix("Reading “users/alice” failed: ") == true)
         #expect(read?.message.contains("roject") == true)
-        let (queued, heard) = try await site.writing()
+        let (queued, reported) = try await site.writing()
         #expect(queued?.code == .failedPrecondition)
-        #expect(heard?.message.hasPrefix("Writing “users/alice” is waiting") == true)
+        #expect(reported?.message.hasPrefix("Writing “users/alice” is waiting") == true)
         #expect(site.log.refusals.isEmpty)
         let shown = try await site.streaming()
         #expect(shown?.code == .failedPrecondition)

@@ -100,8 +100,8 @@ import Testing
             #expect(stream?.code == .unauthenticated)
             #expect(bed.transport.requests.isEmpty)
         }
-        let nobody = try FirestoreBed(FirestoreBed.found("a/b"), host: host)
-        _ = try await nobody.service.documents(["a/b"])
+        let signedOut = try FirestoreBed(FirestoreBed.found("a/b"), host: host)
+        _ = try await signedOut.service.documents(["a/b"])
     }
 
     @Test(arguments: ["127.0.0.1:8080", "localhost:8080", "[::1]:8080"])

@@ -194,10 +194,10 @@ import Testing
         try await channel.wait(forStates: 1)
         while channel.received.last?.gist != "error INVALID_ARGUMENT" { try await channel.poll() }
 
-        let stranger = RawChannel(client)
-        try await stranger.open(document(2, "c/a"), token: "forged")
-        try await stranger.poll()
-        #expect(stranger.received.map(\.gist) == ["error UNAUTHENTICATED"])
+        let foreign = RawChannel(client)
+        try await foreign.open(document(2, "c/a"), token: "forged")
+        try await foreign.poll()
+        #expect(foreign.received.map(\.gist) == ["error UNAUTHENTICATED"])
         await client.stop()
     }
 

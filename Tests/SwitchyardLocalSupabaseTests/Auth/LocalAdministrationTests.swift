@@ -130,9 +130,9 @@ struct LocalAdministrationTests {
             let hash = try #require(link.json["hashed_token"])
             let session = try await bed.auth(.post, "/verify", ["type": "magiclink", "token_hash": hash])
             #expect(session.json["user"]?["email"] == "ann@example.com")
-            let stranger = try await bed.auth(
+            let outsider = try await bed.auth(
                 .post, "/admin/generate_link", ["type": "recovery", "email": "nobody@example.com"], as: key)
-            #expect(stranger.code == "user_not_found")
+            #expect(outsider.code == "user_not_found")
             // Whoever is unknown signs up by a link that signs in.
             let newcomer = try await bed.auth(
                 .post, "/admin/generate_link", ["type": "magiclink", "email": "bob@example.com"], as: key)

@@ -41,7 +41,7 @@ struct RealtimeChannelTests {
             #expect(text.hasPrefix(reason))
         }
         let wrong = try await client.send(
-            .get, "/realtime/v1/websocket?vsn=9&apikey=\(client.supabase.anonKey)", as: .nobody)
+            .get, "/realtime/v1/websocket?vsn=9&apikey=\(client.supabase.anonKey)", as: .unauthenticated)
         #expect(wrong.status == 403)
     }
 
@@ -114,8 +114,8 @@ struct RealtimeChannelTests {
             let reply = try await peers[0].reply(to: try await peers[0].push(topic, "broadcast", message))
             #expect(reply.status == "ok")
             for peer in peers[..<2] {
-                let heard = try await peer.first("the broadcast") { $0.event == "broadcast" }
-                #expect(heard.payload["payload"] == ["x": 1] && heard.joinRef == nil && !heard.isBinary)
+                let received = try await peer.first("the broadcast") { $0.event == "broadcast" }
+                #expect(received.payload["payload"] == ["x": 1] && received.joinRef == nil && !received.isBinary)
             }
             try await peers[1].push(topic, "broadcast", message)
             try await eventually("the other hears the one") { peers[0].all("broadcast", topic).count == 2 }
@@ -136,9 +136,9 @@ struct RealtimeChannelTests {
             try await peers[0].send(raw: .binary(frame(0, [0, 255, 1])))
             try await peers[0].send(raw: .binary(frame(1, Array(#"{"a":1}"#.utf8))))
             try await eventually("both came") { peers[1].all("broadcast", topic).count == 2 }
-            let heard = peers[1].all("broadcast", topic)
-            #expect(heard[0].bytes == [0, 255, 1] && heard.allSatisfy(\.isBinary))
-            #expect(heard[1].payload["payload"] == ["a": 1] && heard[1].payload["event"] == "e")
+            let received = peers[1].all("broadcast", topic)
+            #expect(received[0].bytes == [0, 255, 1] && received.allSatisfy(\.isBinary))
+            #expect(received[1].payload["payload"] == ["a": 1] && received[1].payload["event"] == "e")
             // Those of the older form get what is JSON, as text.
             let text = try await old.first("the text") { $0.event == "broadcast" }
             #expect(text.payload["payload"] == ["a": 1] && old.all("broadcast", topic).count == 1)
@@ -189,10 +189,10 @@ struct RealtimeChannelTests {
                 ["Content-Type": "application/octet-stream"])
             #expect(raw.status == 202)
             try await eventually("all three") { peers[0].all("broadcast", topic).count == 3 }
-            let heard = peers[0].all("broadcast", topic)
-            #expect(heard.map(\.isBinary) == [false, true, true] && heard[2].bytes == [1, 2])
+            let received = peers[0].all("broadcast", topic)
+            #expect(received.map(\.isBinary) == [false, true, true] && received[2].bytes == [1, 2])
             #expect(try await client.json(.post, "/realtime/v1/api/broadcast", [:], as: .service).status == 422)
-            #expect(try await client.json(.post, "/realtime/v1/api/broadcast", [:], as: .nobody).status == 401)
+            #expect(try await client.json(.post, "/realtime/v1/api/broadcast", [:], as: .unauthenticated).status == 401)
             let text = try await client.send(
                 .post, "/realtime/v1/api/broadcast/\(name)/events/o", [1], as: .service,
                 ["Content-Type": "text/plain"])
@@ -211,9 +211,9 @@ struct RealtimeChannelTests {
             #expect(ready.payload["extension"] == "system" && ready.joinRef != nil)
             try await peers[1].join(topic)
             _ = try await client.sql("select realtime.send('{\"a\": 1}', 'change', $1)", [name])
-            let heard = try await peers[0].first("the message") { $0.event == "broadcast" }
-            #expect(heard.payload["event"] == "change" && heard.payload["payload"]?["a"] == 1)
-            #expect(heard.payload["meta"]?["id"] == heard.payload["payload"]?["id"] && heard.isBinary)
+            let received = try await peers[0].first("the message") { $0.event == "broadcast" }
+            #expect(received.payload["event"] == "change" && received.payload["payload"]?["a"] == 1)
+            #expect(received.payload["meta"]?["id"] == received.payload["payload"]?["id"] && received.isBinary)
 
             // What is rolled back was never said; many at once all come, in order.
             _ = try? await client.supabase.database.run([
@@ -240,12 +240,12 @@ struct RealtimeChannelTests {
             try await peers[0].join(
                 topic, ["private": true, "broadcast": ["replay": ["since": 0, "limit": 2]]])
             // What was sent just now may come live as well.
-            func heard() -> [RealtimePeer.Frame] {
+            func received() -> [RealtimePeer.Frame] {
                 peers[0].all("broadcast", topic).filter { $0.payload["meta"]?["replayed"] == true }
             }
-            try await eventually("two") { heard().count >= 2 }
-            #expect(heard().map { $0.payload["payload"]?["n"]?.int } == [2, 3])
-            #expect(heard().allSatisfy { $0.joinRef != nil })
+            try await eventually("two") { received().count >= 2 }
+            #expect(received().map { $0.payload["payload"]?["n"]?.int } == [2, 3])
+            #expect(received().allSatisfy { $0.joinRef != nil })
             let open = try await peers[0].join(topic, ["broadcast": ["replay": ["since": 0]]])
             #expect(open.reason?.contains("Replay is not allowed for public channels") == true)
             let bad = try await peers[0].join(topic, ["private": true, "broadcast": ["replay": [:]]])

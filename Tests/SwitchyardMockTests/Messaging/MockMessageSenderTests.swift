@@ -72,10 +72,10 @@ import Testing
             try await withRequest(deadline: .now) { _ = try await sender.send(message) }
         }
         #expect(late?.code == .deadlineExceeded && backend.messages.sent.map(\.title) == ["Hi"])
-        let told = events.all.filter { event in
+        let reported = events.all.filter { event in
             if case .call("send message", _, _) = event.kind { true } else { false }
         }
-        #expect(told.map(\.service) == [.messaging, .messaging] && told.first?.requestID == "7f3a")
+        #expect(reported.map(\.service) == [.messaging, .messaging] && reported.first?.requestID == "7f3a")
         #expect(sender.provider == .mock)
         await server.shutDown()
         let closed = await #expect(throws: InfrastructureError.self) { _ = try await server.messageSender() }

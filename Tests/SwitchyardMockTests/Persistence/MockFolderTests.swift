@@ -208,7 +208,7 @@ import Testing
     // MARK: Whose folder it is
 
     /// A hold on the folder as another process would have it.
-    private final class Stranger {
+    private final class OtherProcess {
         private let descriptor: Int32
         let hasIt: Bool
         init(_ folder: URL) {
@@ -220,18 +220,18 @@ import Testing
 
     @Test func `A folder that another process uses is refused, and free when that has ended`() async throws {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        var stranger: Stranger? = Stranger(folder)
-        #expect(stranger?.hasIt == true)
+        var foreign: OtherProcess? = OtherProcess(folder)
+        #expect(foreign?.hasIt == true)
         let error = await #expect(throws: InfrastructureError.self) {
             _ = try await InfrastructureFactory(module()).make(InfrastructureSelection(default: .mock))
         }
         #expect(error?.code == .locked)
         #expect(error?.message.contains("another process") == true)
-        stranger = nil
+        foreign = nil
         let backend = try await InfrastructureFactory(module()).make(InfrastructureSelection(default: .mock))
-        #expect(!Stranger(folder).hasIt)
+        #expect(!OtherProcess(folder).hasIt)
         await backend.shutDown()
-        #expect(Stranger(folder).hasIt)
+        #expect(OtherProcess(folder).hasIt)
     }
 
     @Test func `A second mock on a folder is refused, also in the same process`() throws {
@@ -250,9 +250,9 @@ import Testing
         try await storage.setDocument("a/1", ["n": 1])
         await storage.shutDown()
         await storage.shutDown()
-        #expect(!Stranger(folder).hasIt)
+        #expect(!OtherProcess(folder).hasIt)
         await auth.shutDown()
-        #expect(Stranger(folder).hasIt)
+        #expect(OtherProcess(folder).hasIt)
 
         // Somebody else changes something meanwhile.
         let other = try MockBackend(folder: folder)

@@ -144,8 +144,8 @@ import Testing
     /// Nobody has a phone.
     private func devices(of responder: String) async throws -> [MessagingToken] { [] }
 
-    private func tellOfMissedCheckIns(at now: Date, on backend: Infrastructure) async throws {
-        func tellOfMissedCheckIns(at now: Date) async throws {
+    private func notifyOfMissedCheckIns(at now: Date, on backend: Infrastructure) async throws {
+        func notifyOfMissedCheckIns(at now: Date) async throws {
             let project = try await backend.actingAsProject().storage
             let sender = try await backend.messageSender()
             let people = project.collection("users", of: Person.self).where(\.lastCheckInAt, .lessThan, now)
@@ -172,7 +172,7 @@ import Testing
                 }
             }
         }
-        try await tellOfMissedCheckIns(at: now)
+        try await notifyOfMissedCheckIns(at: now)
     }
 
     @Test func `A missed check-in is told once`() async throws {
@@ -185,11 +185,11 @@ import Testing
         try await backend.checkIns.checkIn()
         #expect(!alice.id.isEmpty)
 
-        try await tellOfMissedCheckIns(at: Date(timeIntervalSinceNow: 3600), on: backend)
+        try await notifyOfMissedCheckIns(at: Date(timeIntervalSinceNow: 3600), on: backend)
         #expect(try await other.notifications.notifications().isEmpty)
-        for _ in 1...2 { try await tellOfMissedCheckIns(at: Date(timeIntervalSinceNow: 90_000), on: backend) }
-        let told = try await other.notifications.notifications()
-        #expect(told.map(\.kind) == ["missedCheckIn"])
+        for _ in 1...2 { try await notifyOfMissedCheckIns(at: Date(timeIntervalSinceNow: 90_000), on: backend) }
+        let reported = try await other.notifications.notifications()
+        #expect(reported.map(\.kind) == ["missedCheckIn"])
         await backend.shutDown()
         await other.shutDown()
     }

@@ -93,10 +93,10 @@ import Testing
         }
         #expect(inTransaction?.code == .unauthorized)
         try await alice.auth.signOut()
-        let nobody = await Self.refusal { () throws(StorageError) in
+        let signedOut = await Self.refusal { () throws(StorageError) in
             try await alice.storage.document("users/alice")
         }
-        #expect(nobody?.message.contains("while nobody is signed in") == true)
+        #expect(signedOut?.message.contains("while nobody is signed in") == true)
     }
 
     @Test func `A query is refused as a whole, by what it would show or by where it looks`() async throws {

@@ -136,11 +136,11 @@ import Testing
     }
 
     @Test func `A refresh is told once, whoever asked for it, and with its failure`() async throws {
-        let told = Mutex<[InfrastructureEvent.Kind]>([])
-        let engine = engine(MemorySessionStore()) { kind in told.withLock { $0.append(kind) } }
+        let reported = Mutex<[InfrastructureEvent.Kind]>([])
+        let engine = engine(MemorySessionStore()) { kind in reported.withLock { $0.append(kind) } }
         try await signIn(engine)
         _ = try await engine.accessToken()
-        #expect(told.withLock { $0 } == [])
+        #expect(reported.withLock { $0 } == [])
         time.value += 4000
         server.fail(AuthError(.unavailable, "Nobody there.", isRetryable: true))
         await #expect(throws: AuthError.self) { try await engine.accessToken() }
@@ -152,7 +152,7 @@ import Testing
         server.letGo()
         for token in tokens { _ = try await token.value }
         #expect(
-            told.withLock { $0 } == [
+            reported.withLock { $0 } == [
                 .tokenRefreshed(failure: .init(.unavailable, "Nobody there.")), .tokenRefreshed(failure: nil),
             ])
     }
@@ -259,8 +259,8 @@ import Testing
 
     @Test func `A file that cannot be read for a while signs nobody out, and no token is lost`() async throws {
         let folder = SessionFolder()
-        let told = Mutex<[InfrastructureEvent.Kind]>([])
-        let engine = engine(FileSessionStore(folder: folder.url)) { kind in told.withLock { $0.append(kind) } }
+        let reported = Mutex<[InfrastructureEvent.Kind]>([])
+        let engine = engine(FileSessionStore(folder: folder.url)) { kind in reported.withLock { $0.append(kind) } }
         try await signIn(engine)
         let aside = folder.url.appendingPathComponent("aside")
         try FileManager.default.moveItem(at: folder.file, to: aside)
@@ -269,7 +269,7 @@ import Testing
         time.value += 4000
         #expect(try await engine.accessToken().value == "access-alice-2")
         #expect(await engine.state == .signedIn(AuthUser(id: "alice")))
-        #expect(told.withLock { $0.contains { if case .notice = $0 { true } else { false } } })
+        #expect(reported.withLock { $0.contains { if case .notice = $0 { true } else { false } } })
         try FileManager.default.removeItem(at: folder.file)
         try FileManager.default.moveItem(at: aside, to: folder.file)
         time.value += 4000

@@ -105,13 +105,13 @@ struct PostgresConnectionTests {
 
     @Test func `Who listens hears`() async throws {
         try await withPool { server, pool in
-            let heard = Mutex<[String]>([])
+            let received = Mutex<[String]>([])
             let listener = try await PostgresConnection(
                 port: UInt16(server.port), user: "postgres", database: server.name
-            ) { channel, payload in heard.withLock { $0.append("\(channel) \(payload)") } }
+            ) { channel, payload in received.withLock { $0.append("\(channel) \(payload)") } }
             _ = try await listener.run([PostgresStatement("listen news")])
             _ = try await pool.run([PostgresStatement("select pg_notify('news', 'one'), pg_notify('news', 'two')")])
-            try await eventually("both were heard") { heard.withLock { $0 == ["news one", "news two"] } }
+            try await eventually("both were heard") { received.withLock { $0 == ["news one", "news two"] } }
             listener.close()
         }
     }

@@ -43,7 +43,7 @@ struct SharedSupabaseSessionTests {
         shared: SharedSession<Vendor>, other: SessionProcess<Vendor>, here: any AuthClient, user: AuthUser
     ) {
         let shared = try session(on: supabase)
-        let other = shared.process(.refreshUntilTold)
+        let other = shared.process(.refreshUntilStopped)
         let here = try other.client()
         return (shared, other, here, try await here.signUp(email: "ann@example.com", password: "secret").get())
     }
@@ -139,7 +139,7 @@ struct SharedSupabaseSessionTests {
     @Test func `Two who ask for new tokens at the same moment get the same ones, from one refresh`() async throws {
         try await Self.withSupabase { supabase in
             let shared = try Self.session(on: supabase)
-            let other = shared.process(.refreshUntilTold)
+            let other = shared.process(.refreshUntilStopped)
             let transport = CountingTransport(CurlTransport(), counting: Vendor.refreshMark)
             let here = try other.client(over: transport)
             try await here.signUp(email: "ann@example.com", password: "secret")

@@ -205,9 +205,9 @@ import Testing
             let claims: JSON = ["sub": .string(subject)]
             return Secret("e30.\(Base64.encode(claims.bytes(), alphabet: .url)).c2ln")
         }
-        for stranger in [token("g-2"), "no token"] {
+        for foreign in [token("g-2"), "no token"] {
             let code = await bed.code { () async throws(AuthError) in
-                try await bed.client.reauthenticate(with: .identityToken(.google, stranger))
+                try await bed.client.reauthenticate(with: .identityToken(.google, foreign))
             }
             #expect(code == .invalidCredential)
         }

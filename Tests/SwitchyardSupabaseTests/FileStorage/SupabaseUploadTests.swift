@@ -219,11 +219,11 @@ import Testing
 
     @Test func `An upload on a stranger's address gets neither key nor token`() async throws {
         let size = (6 << 20) + 1
-        let stranger = "https://elsewhere.example/abc"
+        let foreign = "https://elsewhere.example/abc"
         let (transport, client) = client([
-            .on(.post, "\(Self.root)/upload/resumable", .status(201, headers: ["Location": stranger])),
-            .on(.patch, stranger, .status(204, headers: ["Upload-Offset": "\(6 << 20)"])),
-            .on(.patch, stranger, .status(204, headers: ["Upload-Offset": "\(size)"])),
+            .on(.post, "\(Self.root)/upload/resumable", .status(201, headers: ["Location": foreign])),
+            .on(.patch, foreign, .status(204, headers: ["Upload-Offset": "\(6 << 20)"])),
+            .on(.patch, foreign, .status(204, headers: ["Upload-Offset": "\(size)"])),
             Self.info("a", size: size),
         ])
         try await client.put(Data(count: size), at: "a")

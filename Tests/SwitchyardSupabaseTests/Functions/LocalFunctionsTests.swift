@@ -50,7 +50,7 @@ struct LocalFunctionsTests {
         await supabase.stop()
     }
 
-    private struct Heard: Codable, Equatable {
+    private struct Echo: Codable, Equatable {
         var who: String
         var method: String
         var path: String
@@ -60,11 +60,11 @@ struct LocalFunctionsTests {
 
     /// Tells what it has heard.
     private static let echo: LocalFunction.Handler = { call in
-        let heard = Heard(
+        let echoed = Echo(
             who: call.token.map { $0.claims["sub"]?.string ?? $0.role } ?? "-", method: call.request.method.rawValue,
             path: call.path, query: call.request.query("q") ?? "",
             body: String(decoding: try await call.request.body.collect(), as: UTF8.self))
-        return .json(try JSONBytesEncoder().encode(heard))
+        return .json(try JSONBytesEncoder().encode(echoed))
     }
 
     @Test func `A function hears who calls, how, behind which path and with what`() async throws {
@@ -74,15 +74,15 @@ struct LocalFunctionsTests {
                 var call = SupabaseFunctionCall("echo/deep path/7", method: method)
                 call.query = [(name: "q", value: "a+b")]
                 if [.post, .put, .patch].contains(method) { call.body = .text("words") }
-                let heard = try await functions.call(call).decoded(as: Heard.self)
+                let echoed = try await functions.call(call).decoded(as: Echo.self)
                 #expect(
-                    heard
-                        == Heard(
+                    echoed
+                        == Echo(
                             // Nobody looks who asks for options.
                             who: method == .options ? "-" : "ann", method: method.rawValue, path: "/deep path/7",
                             query: "a+b", body: call.body == .none ? "" : "words"))
             }
-            let signedOut = try await site.functions().call(SupabaseFunctionCall("echo")).decoded(as: Heard.self)
+            let signedOut = try await site.functions().call(SupabaseFunctionCall("echo")).decoded(as: Echo.self)
             #expect((signedOut.who, signedOut.path) == ("anon", ""))
             #expect(try await site.send(.head, "echo").status == 405)
         }
@@ -95,9 +95,9 @@ struct LocalFunctionsTests {
             let bad = FixedAuthClient.token(["sub": "ann", "role": "authenticated"])
             let refused = try site.functions { _ in bad }
             #expect(await refused.failure(of: SupabaseFunctionCall("closed"))?.code == .unauthenticated)
-            #expect(try await refused.call(SupabaseFunctionCall("open")).decoded(as: Heard.self).who == "-")
+            #expect(try await refused.call(SupabaseFunctionCall("open")).decoded(as: Echo.self).who == "-")
             let refreshing = try site.functions { refreshing in refreshing ? good : bad }
-            #expect(try await refreshing.call(SupabaseFunctionCall("closed")).decoded(as: Heard.self).who == "ann")
+            #expect(try await refreshing.call(SupabaseFunctionCall("closed")).decoded(as: Echo.self).who == "ann")
 
             // The project's key proves nothing where no token stands beside it.
             let keyOnly = try await site.send(.post, "closed", ["apikey": site.supabase.anonKey])

@@ -29,8 +29,8 @@ import Testing
     private func expectBoth(
         _ token: MessagingToken, _ stub: MessagingStub, _ messages: EventStream<RemoteMessage, MessagingError>
     ) async throws {
-        await stub.tell("switchyard:topic:news", ["id": "a", "title": "News"])
-        await stub.tell("switchyard:installation:\(token.value.reveal())", ["id": "b", "title": "You"])
+        await stub.send("switchyard:topic:news", ["id": "a", "title": "News"])
+        await stub.send("switchyard:installation:\(token.value.reveal())", ["id": "b", "title": "You"])
         var titles: Set<String> = []
         for try await message in messages {
             titles.insert(message.title ?? "")
@@ -137,7 +137,7 @@ import Testing
             }
             #expect(refused.duration(to: clock.now) >= .seconds(60))
             #expect(stub.refusals == 1)
-            await stub.tell(channel.name, ["id": "a", "title": "Again"])
+            await stub.send(channel.name, ["id": "a", "title": "Again"])
             for try await message in messages {
                 #expect(message.title == "Again")
                 break
@@ -161,7 +161,7 @@ import Testing
             try await eventually("the channel is joined again, and the database is asked", within: .seconds(20)) {
                 stub.joins == 2 && gate.waiting > 0
             }
-            await stub.tell("switchyard:topic:news", ["id": "a", "title": "Live"])
+            await stub.send("switchyard:topic:news", ["id": "a", "title": "Live"])
             for try await message in messages {
                 #expect(message.title == "Live" && gate.waiting > 0)
                 break

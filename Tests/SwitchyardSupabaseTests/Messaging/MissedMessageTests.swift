@@ -123,8 +123,8 @@ struct MissedMessageTests {
         #expect(own.map { $0["newest"]?.int64 } == [1, 1, 1] && own.map { $0["through"]?.int64 } == [1, 1, 1])
         let other = try await ask("bob")
         #expect(other.map { $0["messages"]?.array?.map { $0["title"]?.string ?? "" } } == [["open"], []])
-        let nobody = await #expect(throws: StorageError.self) { _ = try await ask(nil) }
-        #expect(nobody?.code == .unauthenticated)
+        let signedOut = await #expect(throws: StorageError.self) { _ = try await ask(nil) }
+        #expect(signedOut?.code == .unauthenticated)
         await owner.shutDown()
         await site.supabase.stop()
     }

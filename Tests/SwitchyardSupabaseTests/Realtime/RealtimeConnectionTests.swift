@@ -123,9 +123,9 @@ struct RealtimeConnectionTests: RealtimeMachineSuite {
         var machine = machine()
         _ = machine.handle(.join(Self.room, Self.plain))
         _ = machine.handle(.opened(polls: true))
-        #expect(machine.handle(told("phx_close", joinRef: nil)).isEmpty)
+        #expect(machine.handle(channelMessage("phx_close", joinRef: nil)).isEmpty)
         #expect(events(machine.handle(reply("1"))) == [.joined, .confirmed])
-        #expect(events(machine.handle(told("phx_close", joinRef: nil))) == [.interrupted])
+        #expect(events(machine.handle(channelMessage("phx_close", joinRef: nil))) == [.interrupted])
     }
 
     @Test func `A socket without channels is closed after a while, unless one comes`() {

@@ -52,7 +52,7 @@ final class FaultyRealtimeSite: Sendable {
         let share = context.session.realtime(for: .messages)
         let client = try await SupabaseStorageAdapter(context)
         try joinForbidden(1, on: share.socket)
-        await share.giveUp()
+        await share.release()
         return client
     }
 

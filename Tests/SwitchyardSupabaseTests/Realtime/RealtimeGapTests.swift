@@ -47,7 +47,7 @@ struct RealtimeGapTests: RealtimeMachineSuite {
     @Test func `Another client's probe is nobody's news, and confirms nothing`() {
         var machine = joined(Self.hints)
         let probe: JSON = ["type": "broadcast", "event": .string(RealtimeBroadcast.probe), "payload": [:]]
-        #expect(machine.handle(told("broadcast", probe)).isEmpty)
+        #expect(machine.handle(channelMessage("broadcast", probe)).isEmpty)
     }
 
     @Test func `A channel that does not keep its word is joined again, and the end of its earlier life is passed over`()
@@ -56,7 +56,7 @@ struct RealtimeGapTests: RealtimeMachineSuite {
         let actions = machine.handle(.rejoin)
         #expect(events(actions) == [.interrupted])
         #expect(sent(actions).map(\.event) == ["phx_join"] && sent(actions).map(\.joinRef) == ["2"])
-        #expect(machine.handle(told("phx_close", joinRef: "1")).isEmpty)
+        #expect(machine.handle(channelMessage("phx_close", joinRef: "1")).isEmpty)
         #expect(events(machine.handle(reply("2"))) == [.joined])
     }
 

@@ -43,8 +43,8 @@ struct RealtimeSocketTests {
             let channel = try socket.join("room", RealtimeConfiguration())
             #expect(try await channel.next() == .joined)
             #expect(try await channel.next() == .confirmed)
-            for number in 0..<50 { try await stub.tell(broadcast(number)) }
-            try await stub.tell(frame: [4, 13, 1, 0, 1] + Array("realtime:roome50".utf8))
+            for number in 0..<50 { try await stub.send(broadcast(number)) }
+            try await stub.send(frame: [4, 13, 1, 0, 1] + Array("realtime:roome50".utf8))
             for number in 0...50 { #expect(try await channel.next() == received(number)) }
         }
     }
@@ -69,7 +69,7 @@ struct RealtimeSocketTests {
             let channel = try socket.join("room", RealtimeConfiguration(acknowledges: true))
             #expect(try await channel.next() == .joined)
             #expect(try await channel.next() == .confirmed)
-            for number in 0..<5 { try await stub.tell(broadcast(number)) }
+            for number in 0..<5 { try await stub.send(broadcast(number)) }
             for number in 0..<5 { #expect(try await channel.next() == received(number)) }
             try await channel.broadcast("e", ["x": 1])
             #expect(stub.received.last?.payload == ["type": "broadcast", "event": "e", "payload": ["x": 1]])
@@ -210,7 +210,7 @@ struct RealtimeSocketTests {
             let channel = try socket.join("room", RealtimeConfiguration())
             #expect(try await channel.next() == .joined)
             #expect(try await channel.next() == .confirmed)
-            try await stub.tell(broadcast(1))
+            try await stub.send(broadcast(1))
             #expect(try await channel.next() == received(1))
             stub.forgetSessions()
             #expect(try await channel.next() == .interrupted)
@@ -247,7 +247,7 @@ struct RealtimeSocketTests {
             let channel = try socket.join("room", RealtimeConfiguration(), inboxLimit: 10)
             #expect(try await channel.next() == .joined)
             #expect(try await channel.next() == .confirmed)
-            for number in 0..<50 { try await stub.tell(broadcast(number)) }
+            for number in 0..<50 { try await stub.send(broadcast(number)) }
             // Behind all the others on the same connection.
             let other = try socket.join("other", RealtimeConfiguration())
             #expect(try await other.next() == .joined)
@@ -257,7 +257,7 @@ struct RealtimeSocketTests {
                 if event == .overflowed { break }
             }
             #expect(events == (0..<9).map { received($0) } + [.overflowed])
-            try await stub.tell(broadcast(99))
+            try await stub.send(broadcast(99))
             #expect(try await channel.next() == received(99))
         }
     }

@@ -69,7 +69,7 @@ struct RealtimeTokenTests: RealtimeMachineSuite {
         var machine = joined()
         _ = machine.handle(.timer(.heartbeat))
         let error: JSON = ["extension": "system", "status": "error", "message": "Token has expired 3 seconds ago"]
-        #expect(!machine.handle(told("system", error)).contains(.fetchToken(isRefused: true)))
+        #expect(!machine.handle(channelMessage("system", error)).contains(.fetchToken(isRefused: true)))
         #expect(machine.handle(.token("t1", isAnswer: true)) == [.fetchToken(isRefused: true)])
         #expect(sent(machine.handle(.token("t2", isAnswer: true))).map(\.event) == ["phx_join"])
     }
@@ -78,7 +78,7 @@ struct RealtimeTokenTests: RealtimeMachineSuite {
     private func refused() -> Machine {
         var machine = joined()
         let error: JSON = ["extension": "system", "status": "error", "message": "Token has expired 3 seconds ago"]
-        #expect(machine.handle(told("system", error)).contains(.fetchToken(isRefused: true)))
+        #expect(machine.handle(channelMessage("system", error)).contains(.fetchToken(isRefused: true)))
         _ = machine.handle(.broken)
         #expect(machine.handle(.timer(.reconnect)) == [.connect(polls: false)])
         return machine

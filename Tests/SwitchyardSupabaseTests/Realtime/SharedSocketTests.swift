@@ -34,13 +34,13 @@ struct SharedSocketTests {
             #expect(stub.connections == 1)
 
             await messaging.shutDown()
-            await stub.tell("documents:notes", ["n": 1])
+            await stub.send("documents:notes", ["n": 1])
             guard case .broadcast = try await hints.next() else {
                 Issue.record("the channel is over")
                 return
             }
             #expect(stub.connections == 1)
-            await documents.giveUp()
+            await documents.release()
             #expect(try await hints.next() == nil)
             try await eventually("the connection is closed") { stub.connections == 0 }
         }
@@ -69,11 +69,11 @@ struct SharedSocketTests {
             try module.clientContext(ModuleContext(auth: auth)).session
         }
         let (alice, ben) = (FixedAuthClient.signedIn("alice"), FixedAuthClient.signedIn("ben"))
-        let (first, nobody) = (try session(alice), try session(nil))
+        let (first, signedOut) = (try session(alice), try session(nil))
         #expect(try session(alice) === first)
         #expect(try session(alice.intercepted(by: Silence())) === first)
         #expect(try session(ben) !== first)
-        #expect(try session(nil) === nobody)
+        #expect(try session(nil) === signedOut)
     }
 
     @Test func `A session that no client holds is made anew`() throws {

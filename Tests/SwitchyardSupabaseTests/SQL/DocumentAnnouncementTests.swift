@@ -77,7 +77,7 @@ struct DocumentAnnouncementTests {
         try await withDatabase { (server: PostgresServer) async throws -> Void in
             try await server.query("insert into switchyard.rules values ('posts', 'public', 'owner');")
             try await commit([try .set("posts/a", ["x": 1]), try .set("notes/a", ["x": 1])], as: "b1", on: server)
-            func heard(_ topic: String, by role: String, _ claims: String) async throws -> String {
+            func mayReceive(_ topic: String, by role: String, _ claims: String) async throws -> String {
                 let answer = try await server.query(
                     """
                     set role \(role); set request.jwt.claims = '\(claims)'; set realtime.topic = '\(topic)';
@@ -85,10 +85,10 @@ struct DocumentAnnouncementTests {
                     """)
                 return answer
             }
-            #expect(try await heard("documents:posts", by: "anon", "{}") == "t")
-            #expect(try await heard("documents:*/posts", by: "anon", "{}") == "t")
-            #expect(try await heard("documents:notes", by: "anon", "{}") == "f")
-            #expect(try await heard("documents:notes", by: "authenticated", #"{"sub": "ann"}"#) == "t")
+            #expect(try await mayReceive("documents:posts", by: "anon", "{}") == "t")
+            #expect(try await mayReceive("documents:*/posts", by: "anon", "{}") == "t")
+            #expect(try await mayReceive("documents:notes", by: "anon", "{}") == "f")
+            #expect(try await mayReceive("documents:notes", by: "authenticated", #"{"sub": "ann"}"#) == "t")
         }
     }
 }

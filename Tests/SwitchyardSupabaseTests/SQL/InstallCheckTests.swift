@@ -14,7 +14,7 @@ struct InstallCheckTests {
     private let maker = "maker_\(UInt32.random(in: 0 ... .max))"
 
     /// A database with the vendor's schemas, and a role that may make a schema there and change nothing of the vendor's.
-    private func withPlace(_ body: (PostgresServer, LocalSupabase) async throws -> Void) async throws {
+    private func withDatabase(_ body: (PostgresServer, LocalSupabase) async throws -> Void) async throws {
         let server = try await PostgresServer()
         var options = LocalSupabaseOptions()
         options.database = server.place
@@ -50,7 +50,7 @@ struct InstallCheckTests {
     @Test func `An installation by the database's own administrator lacks nothing, also of the domain's rules`()
         async throws
     {
-        try await withPlace { server, _ in
+        try await withDatabase { server, _ in
             for _ in 1...2 {
                 let missing = try await install(on: server, as: "postgres", domain: true)
                 #expect(missing == [])
@@ -61,7 +61,7 @@ struct InstallCheckTests {
 
     @Test func `A role that may not change the channels is told what to paste, and with that all is well`() async throws
     {
-        try await withPlace { server, supabase in
+        try await withDatabase { server, supabase in
             let missing = try await install(on: server, as: maker)
             let names = missing.map { $0[0] }
             #expect(names.contains { $0.hasPrefix("the policy switchyard_listen on realtime.messages") })
@@ -88,7 +88,7 @@ struct InstallCheckTests {
     }
 
     @Test func `A client says once which policy is missing, at the first channel that is refused`() async throws {
-        try await withPlace { server, supabase in
+        try await withDatabase { server, supabase in
             #expect(try await install(on: server, as: "postgres") == [])
             try await server.query(
                 "drop policy switchyard_listen on realtime.messages; drop policy switchyard_messages on realtime.messages"
@@ -124,7 +124,7 @@ struct InstallCheckTests {
     }
 
     @Test func `What went missing later is found, each with its remedy`() async throws {
-        try await withPlace { server, _ in
+        try await withDatabase { server, _ in
             #expect(try await install(on: server, as: "postgres", domain: true) == [])
             try await server.query(
                 """

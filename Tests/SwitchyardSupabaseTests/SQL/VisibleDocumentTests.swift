@@ -86,10 +86,10 @@ struct VisibleDocumentTests {
                 let rule =
                     "'select * from switchyard.documents d where ' || (switchyard.clauses($1::jsonb, false)).source || ' and ' || switchyard.allowed('read')"
                 let allowed = try await caller.text(agree.replacing("$SQL", with: rule), query)
-                #expect(seen == allowed, "\(source) \(place) by \(user ?? "nobody"), domain: \(domain)")
+                #expect(seen == allowed, "\(source) \(place) by \(user ?? "signedOut"), domain: \(domain)")
                 // What a listener is told of, also of what is gone.
                 for (table, isGone) in [("documents", "false"), ("deletions", "true")] {
-                    let told = """
+                    let visibleStatement = """
                         'select * from switchyard.\(table) d where ' || (switchyard.clauses($1::jsonb, false)).source || ' and '
                           || (switchyard.shown($1::jsonb, \(isGone))).condition
                         """
@@ -98,9 +98,9 @@ struct VisibleDocumentTests {
                           || switchyard.allowed('read', \(isGone))
                         """
                     #expect(
-                        try await caller.text(agree.replacing("$SQL", with: told), query)
+                        try await caller.text(agree.replacing("$SQL", with: visibleStatement), query)
                             == caller.text(agree.replacing("$SQL", with: ruled), query),
-                        "\(table) of \(source) \(place) by \(user ?? "nobody"), domain: \(domain)")
+                        "\(table) of \(source) \(place) by \(user ?? "signedOut"), domain: \(domain)")
                 }
             }
             for parent in [nil, "users/u1", "users/u2", "teams/t1"] {
@@ -116,7 +116,7 @@ struct VisibleDocumentTests {
                     """)
                 #expect(
                     found == expected,
-                    "collections below \(parent ?? "the root") by \(user ?? "nobody"), domain: \(domain)")
+                    "collections below \(parent ?? "the root") by \(user ?? "signedOut"), domain: \(domain)")
             }
         }
     }
@@ -181,10 +181,10 @@ struct VisibleDocumentTests {
             ]
         }
         let owner = try await SQLCaller("u3", on: server)
-        let stranger = try await SQLCaller("mallory", on: server)
+        let other = try await SQLCaller("mallory", on: server)
         defer {
             owner.close()
-            stranger.close()
+            other.close()
         }
         func time(_ caller: SQLCaller, _ guess: String) async throws -> Duration {
             var best = Duration.seconds(60)
@@ -198,7 +198,7 @@ struct VisibleDocumentTests {
         // The names do what they are for: whoever may see the document waits for them.
         let (mine, notMine) = (try await time(owner, "+493"), try await time(owner, "+494"))
         #expect(mine > notMine * 3, "\(mine), \(notMine)")
-        let (right, wrong) = (try await time(stranger, "+493"), try await time(stranger, "+494"))
+        let (right, wrong) = (try await time(other, "+493"), try await time(other, "+494"))
         #expect(right < wrong * 2 + .milliseconds(100), "\(right), \(wrong)")
     }
 }

@@ -37,10 +37,10 @@ import Testing
             site.log.kinds.contains {
                 if case .readFromCache(let failure) = $0 { failure.message.contains("web page") } else { false }
             })
-        let (queued, heard) = try await site.writing()
+        let (queued, reported) = try await site.writing()
         #expect(queued?.message.contains("Check that the url") == true)
-        #expect(heard?.message.hasPrefix("Writing “users/alice” is waiting") == true)
-        #expect(heard?.message.contains("web page") == true)
+        #expect(reported?.message.hasPrefix("Writing “users/alice” is waiting") == true)
+        #expect(reported?.message.contains("web page") == true)
         try await site.following {
             if case .reconnect(_, _, let failure?) = $0 { failure.message.contains("web page") } else { false }
         }
@@ -104,9 +104,9 @@ import Testing
         let read = await site.reading()
         #expect(read?.code == .unauthenticated)
         #expect(read?.message.contains("“\(WrongSetUp.url)” does not accept the key. Copy") == true)
-        let (queued, heard) = try await site.writing()
-        #expect(queued?.code == .unauthenticated && heard?.code == .unauthenticated)
-        #expect(heard?.message.contains("does not accept the key") == true)
+        let (queued, reported) = try await site.writing()
+        #expect(queued?.code == .unauthenticated && reported?.code == .unauthenticated)
+        #expect(reported?.message.contains("does not accept the key") == true)
         let account = await site.signingIn()
         #expect(account?.code == .unauthenticated)
         #expect(account?.message.contains("does not accept the key (HTTP 401). Copy the publishable key") == true)
@@ -127,11 +127,11 @@ import Testing
         let read = await site.reading()
         #expect(read?.code == .failedPrecondition)
         #expect(read?.message.contains("switchyard supabase install") == true)
-        let (queued, heard) = try await site.writing()
+        let (queued, reported) = try await site.writing()
         #expect(queued?.code == .failedPrecondition)
-        #expect(heard?.code == .failedPrecondition)
-        #expect(heard?.message.hasPrefix("Writing “users/alice” is waiting") == true)
-        #expect(heard?.message.contains("switchyard supabase install") == true)
+        #expect(reported?.code == .failedPrecondition)
+        #expect(reported?.message.hasPrefix("Writing “users/alice” is waiting") == true)
+        #expect(reported?.message.contains("switchyard supabase install") == true)
         #expect(
             site.log.kinds.contains {
                 if case .pendingWrites(1, let failure?) = $0 { failure.code == .failedPrecondition } else { false }
@@ -195,9 +195,9 @@ import Testing
         #expect(
             read?.message.hasPrefix("Reading “users/alice” failed: The token of “elsewhere” lacks the claim “role”")
                 == true)
-        let (queued, heard) = try await site.writing()
+        let (queued, reported) = try await site.writing()
         #expect(queued?.code == .unauthenticated)
-        #expect(heard?.message.contains("lacks the claim “role”. Have its issuer set it to “authenticated”") == true)
+        #expect(reported?.message.contains("lacks the claim “role”. Have its issuer set it to “authenticated”") == true)
         #expect(site.transport.requests.isEmpty)
         let shown = try await site.streaming()
         #expect(shown?.code == .unauthenticated)
@@ -213,9 +213,9 @@ import Testing
         #expect(read?.code == .unauthenticated)
         #expect(read?.message.contains("token of “elsewhere”") == true)
         #expect(read?.message.contains("Third-party auth") == true)
-        let (queued, heard) = try await site.writing()
+        let (queued, reported) = try await site.writing()
         #expect(queued?.code == .unauthenticated)
-        #expect(heard?.message.contains("Third-party auth") == true)
+        #expect(reported?.message.contains("Third-party auth") == true)
         let shown = try await site.streaming()
         #expect(shown?.code == .unauthenticated)
         #expect(shown?.message.contains("Third-party auth") == true)

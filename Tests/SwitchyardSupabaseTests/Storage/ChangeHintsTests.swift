@@ -20,7 +20,7 @@ import Testing
         for number in 1...2 {
             try await eventually("everything is told", within: .seconds(20)) { hints.isComplete }
             #expect(stub.count(of: "phx_join") == number)
-            try await stub.tell(
+            try await stub.send(
                 RealtimeMessage(
                     topic: "realtime:rows:public.items", event: "postgres_changes",
                     payload: [
@@ -53,7 +53,7 @@ import Testing
         let hints = ChangeHints(socket, clock: ManualClock()) { text in notices.withLock { $0.append(text) } }
         hints.follow([HintTopic.rows(of: table, in: "public")])
         try await eventually("everything is told", within: .seconds(20)) { hints.isComplete }
-        try await stub.tell(
+        try await stub.send(
             RealtimeMessage(
                 topic: "realtime:rows:public.\(table)", event: "system",
                 payload: [

@@ -60,8 +60,8 @@ import Testing
             for event in events {
                 switch event {
                 case .snapshot(_, let token): #expect(token.isEmpty, "it would be the other half's token, too")
-                case .token(let told, let token):
-                    #expect(told == ids && String(decoding: token, as: UTF8.self) == "|e:\(transaction)")
+                case .token(let read, let token):
+                    #expect(read == ids && String(decoding: token, as: UTF8.self) == "|e:\(transaction)")
                 default: break
                 }
             }

@@ -57,7 +57,7 @@ struct LiveHintTests {
 
         func hint(_ topic: String, _ transaction: UInt64?) async throws {
             let payload: JSON = transaction.map { ["transaction": .string("\($0)")] } ?? [:]
-            try await stub.tell(
+            try await stub.send(
                 RealtimeMessage(
                     topic: "realtime:\(topic)", event: "broadcast",
                     payload: ["type": "broadcast", "event": "change", "payload": payload]))
@@ -128,7 +128,7 @@ struct LiveHintTests {
         try await eventually("the channel is joined") { bed.stub.count(of: "phx_join") == 1 }
         try await bed.write(items.document("a"), 1)
         let ref = bed.stub.received.first { $0.event == "phx_join" }?.joinRef
-        try await bed.stub.tell(
+        try await bed.stub.send(
             RealtimeMessage(
                 joinRef: ref, topic: "realtime:documents:\(items.rawValue)", event: "system",
                 payload: ["extension": "system", "status": "ok", "message": "Replication connection established"]))
@@ -169,7 +169,7 @@ struct LiveHintTests {
         try await bed.write(items.document("a"), 2)
         try await bed.hint(topic, try await bed.transaction())
         try await eventually("the next number") { screen.shows([2]) }
-        let (looks, snapshots) = (bed.transport.count, screen.snapshots)
+        let (reads, snapshots) = (bed.transport.count, screen.snapshots)
         for _ in 0..<10 {
             for _ in 0..<2 { try await bed.hint(topic, old) }
             // Takes as long as several looks would.
@@ -180,7 +180,7 @@ struct LiveHintTests {
         try await bed.hint(topic, try await bed.transaction())
         try await eventually("the other number") { screen.shows([3]) }
         // One look, and another where a transaction was still under way; ten or more, had the old ones been followed.
-        #expect((1...4).contains(bed.transport.count - looks))
+        #expect((1...4).contains(bed.transport.count - reads))
         #expect(screen.snapshots == snapshots + 1)
         screen.leave()
         await bed.stop()
@@ -222,21 +222,21 @@ struct LiveHintTests {
             let screen = Screen(
                 Query(in: items).where("number", .greaterThan, 10).ordered(by: "number"), on: bed.client)
             try await eventually("the channel is joined") { bed.stub.count(of: "phx_join") == 1 }
-            func tell() async throws {
+            func sendHint() async throws {
                 guard !tables.isEmpty else { return try await bed.hint("documents:\(items.rawValue)", nil) }
-                try await bed.stub.tell(
+                try await bed.stub.send(
                     RealtimeMessage(
                         topic: "realtime:rows:public.items", event: "postgres_changes",
                         payload: ["ids": [1], "data": ["schema": "public", "table": "items", "type": "UPDATE"]]))
             }
             for (id, number) in [("a", 11), ("b", 12), ("c", 13)] { try await bed.write(items.document(id), number) }
-            try await tell()
+            try await sendHint()
             try await eventually("all three") { screen.shows([11, 12, 13]) }
             try await bed.write(items.document("a"), 1)
-            try await tell()
+            try await sendHint()
             try await eventually("one has left the filter") { screen.shows([12, 13]) }
             _ = try await bed.writer.deleteDocument(items.document("b")).acknowledged()
-            try await tell()
+            try await sendHint()
             try await eventually("one is deleted") { screen.shows([13]) }
             screen.leave()
             await bed.stop()

@@ -12,7 +12,7 @@ import Testing
 @Suite struct SlowTargetTests {
     /// A database in which whatever is asked about one of `slow` is stopped for taking too long.
     private static func watch(_ slow: Set<String>, rounds: Int) throws -> (SupabaseWatch, ScriptedTransport) {
-        let look = ScriptedExchange.on(
+        let read = ScriptedExchange.on(
             .post, "https://demo.supabase.co/rest/v1/rpc/switchyard_changes"
         ) { recorded in
             let targets = (try? JSON(parsing: recorded.body))?["targets"]?.array ?? []
@@ -26,7 +26,7 @@ import Testing
             ]
             return .json(answer.text())
         }
-        let transport = ScriptedTransport(Array(repeating: look, count: rounds))
+        let transport = ScriptedTransport(Array(repeating: read, count: rounds))
         let service = PostgRESTService(
             project: try SupabaseProject("https://demo.supabase.co"), tokens: SupabaseTokens(key: "key", auth: nil),
             transport: transport)

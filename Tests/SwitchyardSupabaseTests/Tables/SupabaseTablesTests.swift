@@ -209,10 +209,10 @@ struct SupabaseTablesTests {
         #expect(try await mine.select(Self.columns).row(as: Row.self).title == "mine")
         let module = SupabaseModule(
             SupabaseConfiguration(url: site.supabase.server.url, key: Secret(site.supabase.anonKey)))
-        let nobody = try await SupabaseStorageAdapter(module.clientContext(ModuleContext()))
-        let found = nobody.unwrapped(as: SupabaseTables.self)
+        let signedOut = try await SupabaseStorageAdapter(module.clientContext(ModuleContext()))
+        let found = signedOut.unwrapped(as: SupabaseTables.self)
         #expect(try await found?.from("todos").select().count() == 0)
-        await nobody.shutDown()
+        await signedOut.shutDown()
     }
 }
 

@@ -9,7 +9,7 @@ package enum SessionJob: String, Codable, Sendable {
     /// New tokens without end, until nobody is signed in any more.
     case refreshUntilSignedOut
     /// New tokens without end, until the test says that it is enough.
-    case refreshUntilTold
+    case refreshUntilStopped
 }
 
 /// Another process with the session file of a test: refreshes as it is told, and writes down what it got.
@@ -46,7 +46,7 @@ package struct SessionProcess<Vendor: SessionVendor>: Codable, Sendable {
 
     // MARK: In the other process
 
-    private var isTold: Bool { FileManager.default.fileExists(atPath: goFile.path) }
+    private var mayGo: Bool { FileManager.default.fileExists(atPath: goFile.path) }
 
     package func run() async {
         let descriptor = open(reportFile.path, O_WRONLY | O_CREAT | O_APPEND, 0o600)
@@ -62,12 +62,12 @@ package struct SessionProcess<Vendor: SessionVendor>: Codable, Sendable {
             report("ready \(getpid())")
             switch job {
             case .refreshOnce:
-                try await eventually("the test says go", within: .seconds(30)) { isTold }
+                try await eventually("the test says go", within: .seconds(30)) { mayGo }
                 let token = try await client.accessToken()
                 report("token \(token.userID) \(token.value.reveal().suffix(40))")
                 report("refreshes \(transport.count)")
             case .refreshUntilSignedOut: try await refresh(client, report)
-            case .refreshUntilTold: try await refreshUntilTold(client, report)
+            case .refreshUntilStopped: try await refreshUntilStopped(client, report)
             }
             await client.shutDown()
         } catch {
@@ -75,9 +75,9 @@ package struct SessionProcess<Vendor: SessionVendor>: Codable, Sendable {
         }
     }
 
-    private func refreshUntilTold(_ client: any AuthClient, _ report: (String) -> Void) async throws {
+    private func refreshUntilStopped(_ client: any AuthClient, _ report: (String) -> Void) async throws {
         let parent = getppid()
-        while !isTold, getppid() == parent {
+        while !mayGo, getppid() == parent {
             do throws(AuthError) {
                 report("token \(try await client.accessToken(refreshing: true).userID)")
             } catch {

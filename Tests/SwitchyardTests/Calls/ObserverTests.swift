@@ -48,9 +48,9 @@ import Testing
             clock.advance(by: .milliseconds(300))
         }
         await #expect(throws: StorageError.self) { try await failing.value }
-        let told = try #require(events.kinds.first)
-        guard case .call("transaction", let duration, let failure) = told else {
-            Issue.record("It was told as \(told).")
+        let reported = try #require(events.kinds.first)
+        guard case .call("transaction", let duration, let failure) = reported else {
+            Issue.record("It was told as \(reported).")
             return
         }
         #expect(duration >= .milliseconds(300))

@@ -59,20 +59,20 @@ import Testing
 
     @Test func `Calls about accounts say what was tried, and never about whom`() async throws {
         let (backend, _) = try await backend()
-        let stranger = await #expect(throws: AuthError.self) {
+        let unknown = await #expect(throws: AuthError.self) {
             try await backend.auth.signIn(email: "alice@example.com", password: "long enough")
         }
-        #expect(stranger?.code == .invalidCredential)
-        #expect(stranger?.message.hasPrefix("Signing in failed: ") == true)
-        #expect(stranger?.message.contains("alice") == false)
+        #expect(unknown?.code == .invalidCredential)
+        #expect(unknown?.message.hasPrefix("Signing in failed: ") == true)
+        #expect(unknown?.message.contains("alice") == false)
         let weak = await #expect(throws: AuthError.self) {
             try await backend.auth.signUp(email: "alice@example.com", password: "short")
         }
         #expect(weak?.message.hasPrefix("Signing up failed: ") == true)
         #expect(weak?.message.contains("alice") == false && weak?.message.contains("short") == false)
-        let nobody = await #expect(throws: AuthError.self) { try await backend.auth.reloadUser() }
-        #expect(nobody?.code == .notSignedIn)
-        #expect(nobody?.message.hasPrefix("Reloading the account failed: ") == true)
+        let signedOut = await #expect(throws: AuthError.self) { try await backend.auth.reloadUser() }
+        #expect(signedOut?.code == .notSignedIn)
+        #expect(signedOut?.message.hasPrefix("Reloading the account failed: ") == true)
         await backend.shutDown()
     }
 

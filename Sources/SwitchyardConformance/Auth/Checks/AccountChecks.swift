@@ -133,7 +133,7 @@ extension AuthConformance {
             try await context.expectFailure(.sessionExpired, .userNotFound, in: "asking for a new token") {
                 try await other.accessToken(refreshing: true)
             }
-            try await context.expectNobody(on: other)
+            try await context.expectSignedOut(on: other)
         },
         AuthCheck("without a session no account can be deleted", needs: .deletion) { context in
             try await context.expectFailure(.notSignedIn, in: "deleting it") {

@@ -15,7 +15,7 @@ extension AuthConformance {
                 try await context.client.signIn(
                     with: .identityToken(context.features.identityProvider, "no token at all"))
             }
-            try await context.expectNobody()
+            try await context.expectSignedOut()
         },
         AuthCheck("an identity that is linked signs in to the account", needs: .identityTokens, .linking) { context in
             let user = try await context.signUp()
@@ -81,7 +81,7 @@ extension AuthConformance {
             try await context.expectFailure(.invalidCredential, in: "signing in") {
                 try await context.client.signIn(with: .customToken("no token at all"))
             }
-            try await context.expectNobody()
+            try await context.expectSignedOut()
         },
         AuthCheck("a browser sign-in begins with a page, and ends with its answer", needs: .browser) { context in
             let signIn = try await context.client.beginBrowserSignIn(
@@ -105,7 +105,7 @@ extension AuthConformance {
             try await context.expectFailure(.invalidCredential, .codeExpired, .invalidArgument, in: "signing in") {
                 try await context.client.signIn(with: .browser(two, callback: callback))
             }
-            try await context.expectNobody()
+            try await context.expectSignedOut()
         },
         AuthCheck("an answer without the state of its page is refused", needs: .browser) { context in
             let signIn = try await context.client.beginBrowserSignIn(
@@ -120,7 +120,7 @@ extension AuthConformance {
             try await context.expectFailure(.invalidCredential, in: "signing in") {
                 try await context.client.signIn(with: .browser(signIn, callback: answer))
             }
-            try await context.expectNobody()
+            try await context.expectSignedOut()
         },
         AuthCheck("a browser sign-in that was called off signs nobody in", needs: .browser) { context in
             let signIn = try await context.client.beginBrowserSignIn(
@@ -131,7 +131,7 @@ extension AuthConformance {
             ) {
                 try await context.client.signIn(with: .browser(signIn, callback: callback ?? context.redirectURL))
             }
-            try await context.expectNobody()
+            try await context.expectSignedOut()
         },
     ].within("identities")
 
@@ -205,7 +205,7 @@ extension AuthConformance {
             try await context.expectFailure(.codeExpired, .invalidCredential, in: "using it again") {
                 try await third.signIn(with: .emailLink(email: context.email(), link))
             }
-            try await context.expectNobody(on: third)
+            try await context.expectSignedOut(on: third)
         },
         AuthCheck("the link of somebody else signs nobody in", needs: .emailLinks) { context in
             let alice = try await context.signUp()
@@ -223,7 +223,7 @@ extension AuthConformance {
                     try expectEqual(try await context.client.accessToken().userID, alice.id, "whose token it is")
                     try await context.client.signOut()
                 } else {
-                    try await context.expectNobody()
+                    try await context.expectSignedOut()
                 }
             }
         },
@@ -244,7 +244,7 @@ extension AuthConformance {
             try await context.expectFailure(.invalidCredential, .codeExpired, in: "signing in") {
                 try await context.client.signIn(with: .phoneCode(verification, wrong))
             }
-            try await context.expectNobody()
+            try await context.expectSignedOut()
         },
         AuthCheck("what is no telephone number is refused", needs: .phoneCodes) { context in
             try await context.expectFailure(.invalidArgument, in: "sending a code") {

@@ -21,21 +21,21 @@ extension AuthConformance {
                 try await other.signUp(email: context.email(), password: context.otherPassword)
             }
             try expect(!error.isRetryable, "it is not worth a retry", found: "isRetryable")
-            try await context.expectNobody(on: other)
+            try await context.expectSignedOut(on: other)
             try await context.signIn(on: other)
         },
         AuthCheck("a weak password is refused, and makes no account") { context in
             try await context.expectFailure(.weakPassword, in: "signing up") {
                 try await context.client.signUp(email: context.email(), password: "abc")
             }
-            try await context.expectNobody()
+            try await context.expectSignedOut()
             try await context.signUp()
         },
         AuthCheck("what is no address is refused") { context in
             try await context.expectFailure(.invalidArgument, in: "signing up") {
                 try await context.client.signUp(email: "not an address", password: context.password)
             }
-            try await context.expectNobody()
+            try await context.expectSignedOut()
         },
         AuthCheck("signing in gives the account that was made") { context in
             let user = try await context.signUp()
@@ -58,13 +58,13 @@ extension AuthConformance {
                 try await other.signIn(email: context.email(), password: context.otherPassword)
             }
             try expect(!error.isRetryable, "it is not worth a retry", found: "isRetryable")
-            try await context.expectNobody(on: other)
+            try await context.expectSignedOut(on: other)
         },
         AuthCheck("an address without an account is refused") { context in
             try await context.expectFailure(.invalidCredential, in: "signing in") {
                 try await context.signIn("nobody")
             }
-            try await context.expectNobody()
+            try await context.expectSignedOut()
         },
         AuthCheck("an empty password is refused") { context in
             try await context.signUp()
@@ -72,7 +72,7 @@ extension AuthConformance {
             try await context.expectFailure(.invalidCredential, .invalidArgument, in: "signing in") {
                 try await other.signIn(email: context.email(), password: "")
             }
-            try await context.expectNobody(on: other)
+            try await context.expectSignedOut(on: other)
         },
         AuthCheck("a sign-in that fails leaves the present session") { context in
             let user = try await context.signUp()
@@ -105,14 +105,14 @@ extension AuthConformance {
             try await context.signUp()
             try await context.client.signOut()
             try expectEqual(await context.client.state, .signedOut(SignOut(.byUser)), "the state")
-            try await context.expectNobody()
+            try await context.expectSignedOut()
             try await context.expectFailure(.notSignedIn, in: "asking for a token") {
                 try await context.client.accessToken()
             }
         },
         AuthCheck("signing out where nobody is signed in is no error") { context in
             try await context.client.signOut()
-            try await context.expectNobody()
+            try await context.expectSignedOut()
         },
         AuthCheck("signing out can ask for local data to be wiped") { context in
             let user = try await context.signUp()
@@ -194,7 +194,7 @@ extension AuthConformance {
             try await context.client.signOut()
             let reopened = try await context.restart(context.client)
             try await context.watch(reopened).newest("that nobody is signed in") { !$0.isSignedIn && $0 != .unknown }
-            try await context.expectNobody(on: reopened)
+            try await context.expectSignedOut(on: reopened)
         },
     ].within("states")
 }

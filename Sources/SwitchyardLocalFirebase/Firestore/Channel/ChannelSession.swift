@@ -186,7 +186,7 @@ final class ChannelSession: Sendable {
     }
 
     private func encode(_ arrays: [(id: Int, payload: [UInt8])]) -> [UInt8] {
-        let (duplicates, reorders) = faults.strikeFrame(isReorderable: arrays.count > 1)
+        let (duplicates, reorders) = faults.nextFrameFaults(isReorderable: arrays.count > 1)
         var arrays = arrays
         if duplicates { arrays += arrays }
         if reorders { arrays.reverse() }
