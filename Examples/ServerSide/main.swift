@@ -63,7 +63,7 @@ for person in people {
     print("\(person.name): \(kept.status) \(kept.text), then \(list.status) \(list.text)")
 }
 let signedOut = await server.ask("GET", "/notes", nil)
-print("nobody: \(signedOut.status) \(signedOut.text)")
+print("signed out: \(signedOut.status) \(signedOut.text)")
 let forged = await server.ask("GET", "/notes", people[0].token + "x")
 print("a forged token: \(forged.status) \(forged.text)")
 
@@ -89,7 +89,7 @@ try await listener.subscribe(to: "reminders")
 let messages = await listener.messageStream().begun()
 try await backend.messageSender().send(OutgoingMessage(to: .topic("reminders"), title: "all reminders are out"))
 for try await message in messages {
-    print("\(people[0].name) is told: \(message.title ?? "nothing")")
+    print("\(people[0].name) is notified: \(message.title ?? "nothing")")
     break
 }
 

@@ -199,7 +199,7 @@ extension MockBackend {
     /// let app = TodoModel(try await backend.infrastructure(signedInAs: "alice"))
     /// ```
     /// - Parameters:
-    ///   - userID: The signed-in user, whose account is created if needed; `nil` for nobody.
+    ///   - userID: The signed-in user, whose account is created if needed; `nil` for no one.
     ///   - network: The device's connection.
     ///   - options: The clock, an observer and layers.
     public func infrastructure(

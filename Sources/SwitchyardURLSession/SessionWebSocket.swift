@@ -35,7 +35,7 @@ final class SessionWebSocket: WebSocketConnection {
         self.clock = clock
     }
 
-    /// - Parameter waits: Told by the session when the task ends.
+    /// - Parameter waits: Signaled by the session when the task ends.
     static func open(
         _ task: any SocketTask, _ waits: Waits, to url: String, within deadline: Duration,
         clock: any Clock<Duration> = ContinuousClock()

@@ -121,7 +121,7 @@ import Testing
     }
 
     @Test(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"), .beside(trustingRun))
-    func `A local Supabase trusts the local Firebase at an address, and nobody else's tokens`() async throws {
+    func `A local Supabase trusts the local Firebase at an address, and no one else's tokens`() async throws {
         try await Self.trustingRun.value
     }
 
@@ -203,7 +203,7 @@ import Testing
         #expect(try await program.end() == 0)
     }
 
-    @Test func `Nobody at the address to be trusted is said, with what to start`() async throws {
+    @Test func `No one at the address to be trusted is said, with what to start`() async throws {
         let firebase = try LocalFirebase()
         let address = firebase.url.absoluteString
         await firebase.stop()
@@ -213,7 +213,7 @@ import Testing
         #expect(command.trusted == address)
     }
 
-    @Test func `Of both servers the first one is told of before the second one has started`() async throws {
+    @Test func `Of both servers the first one is announced before the second one has started`() async throws {
         let nowhere = "postgresql://postgres@127.0.0.1:1/postgres"
         let program = try RunningProgram(["emulator", "all", "--database", nowhere])
         try await program.says("Local Firebase for project “demo-switchyard”")
@@ -221,7 +221,7 @@ import Testing
         #expect(try await program.status() == 1)
     }
 
-    @Test func `An open local Firebase lets everybody write, another one nobody without a token`() async throws {
+    @Test func `An open local Firebase lets everybody write, another one no one without a token`() async throws {
         for (words, status) in [(["--open"], 200), ([], 403)] {
             let program = try RunningProgram(["emulator", "firebase"] + words)
             let variables = try await program.variables(with: "GCLOUD_PROJECT")
@@ -268,7 +268,7 @@ import Testing
         await withKnownEnd(of: host)
     }
 
-    /// Nobody listens there any more.
+    /// No one listens there any more.
     private func withKnownEnd(of host: String) async {
         let transport = CurlTransport()
         await #expect(throws: TransportError.self) {

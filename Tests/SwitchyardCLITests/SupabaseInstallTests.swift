@@ -9,7 +9,7 @@ import Testing
 /// What `supabase install` says of rights that are missing, and what it prints for `psql`.
 @Suite(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
 struct SupabaseInstallTests {
-    @Test func `A missing right is told with the statement that grants it, until all is there`() async throws {
+    @Test func `A missing right is reported with the statement that grants it, until all is there`() async throws {
         let server = try await PostgresServer()
         defer { server.stop() }
         let role = "maker_\(UInt32.random(in: 0 ... .max))"

@@ -67,7 +67,7 @@ import Testing
         await backend.shutDown()
     }
 
-    @Test func `A request to wipe reaches a provider that is not chosen, and takes nobody else's writes`() async throws
+    @Test func `A request to wipe reaches a provider that is not chosen, and takes no one else's writes`() async throws
     {
         defer { try? FileManager.default.removeItem(at: folder) }
         let backend = try await InfrastructureFactory(module, MockModule(backend: MockBackend())).make(make())

@@ -62,7 +62,7 @@ import Testing
         await other.stop()
     }
 
-    @Test func `A port that is taken, and a folder that cannot be made, are told with the reason and the option`()
+    @Test func `A port that is taken, and a folder that cannot be made, are reported with the reason and the option`()
         async throws
     {
         let other = try LoopbackServer { _ in .text("here") }

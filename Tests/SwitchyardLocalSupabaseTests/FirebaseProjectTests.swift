@@ -73,7 +73,7 @@ struct FirebaseProjectTests {
         }
     }
 
-    @Test func `Nobody's tokens are taken where no project is named`() async throws {
+    @Test func `No one's tokens are taken where no project is named`() async throws {
         try await SupabaseBed.with({ $0.scripts = [Self.question] }) { bed in
             let answer = try await role(of: Self.token(Self.claims("demo-mix")), on: bed)
             #expect(answer.status == 401)

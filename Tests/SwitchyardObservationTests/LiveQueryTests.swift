@@ -71,7 +71,7 @@ struct Todo: Codable, Sendable, Equatable {
         try await eventually("it has ended") { storage.listenerCount == 0 }
     }
 
-    @Test func `Whoever observes is told of a change`() async throws {
+    @Test func `Observers are notified of a change`() async throws {
         let live = LiveQuery(todos)
         try await eventually("the empty result") { !live.phase.isLoading }
         let isDelivered = Mutex(false)
@@ -81,7 +81,7 @@ struct Todo: Codable, Sendable, Equatable {
             isDelivered.withLock { $0 = true }
         }
         try await add("a")
-        try await eventually("the change is told") { isDelivered.withLock { $0 } }
+        try await eventually("the change is delivered") { isDelivered.withLock { $0 } }
     }
 
     @Test func `A local write is shown at once, as pending, and then as confirmed`() async throws {

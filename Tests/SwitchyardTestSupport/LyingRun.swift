@@ -18,7 +18,7 @@ package struct LyingRun {
 
     /// - Parameters:
     ///   - speed: How many times as fast as others the clock goes.
-    ///   - complain: Told what is wrong, the seed included.
+    ///   - complain: Called with what is wrong, the seed included.
     package init(
         _ seed: UInt64, _ service: LyingTransport.Service, speed: Int = 1000,
         complain: @escaping @Sendable (String) -> Void
@@ -62,7 +62,7 @@ package struct LyingRun {
         if "\(error)".contains(Self.secret) { complain("seed \(seed): \(name) gives a secret away") }
     }
 
-    /// A call that has to succeed now that nobody lies, though what was broken before may have to heal first.
+    /// A call that has to succeed now that no one lies, though what was broken before may have to heal first.
     package func honestly<Failure: Error>(
         _ name: String, _ body: @escaping @Sendable () async throws(Failure) -> Bool
     ) async {

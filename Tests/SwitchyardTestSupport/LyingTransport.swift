@@ -18,7 +18,7 @@ package final class LyingTransport: Transport {
 
     /// How a vendor talks.
     package struct Service: Sendable {
-        /// Bodies of errors that it could answer with, and some that nobody does.
+        /// Bodies of errors that it could answer with, and some that no one does.
         let errors: [String]
         /// What tells one call from another.
         let endpoint: @Sendable (HTTPRequest) -> String

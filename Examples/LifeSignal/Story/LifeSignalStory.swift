@@ -19,7 +19,7 @@ public struct LifeSignalStory: Sendable {
         alice: Infrastructure, bob: Infrastructure,
         openMail: @escaping @Sendable (String) async throws -> URL = { _ in
             throw AuthError(
-                .emailNotConfirmed, "The project asks for addresses to be confirmed. Nobody reads mail here.")
+                .emailNotConfirmed, "The project asks for addresses to be confirmed. No one reads mail here.")
         },
         report: @escaping @Sendable (String) -> Void
     ) {
@@ -154,7 +154,7 @@ public struct LifeSignalStory: Sendable {
     /// Handles the server's refusals where the call was made.
     private func handleRefusals(_ aliceID: AuthUser.ID) async throws {
         report("— refusals")
-        let missing = StoragePath("users", aliceID, "contacts", "nobody")
+        let missing = StoragePath("users", aliceID, "contacts", "missing")
         do throws(StorageError) {
             let receipt = try await alice.storage.updateDocument(missing, ["name": "?"])
             try await receipt.acknowledged()

@@ -118,7 +118,7 @@ extension FirebaseAuthAdapter {
     }
 
     /// Refuses another account's credential before the server is asked, where the call would make an account for it. The
-    /// other calls can be told not to.
+    /// other calls accept an option not to.
     private func checkIsOfAccount(_ credential: AuthCredential, in session: AuthSession) async throws(AuthError) {
         let isOf: @Sendable (AuthUser) -> Bool
         switch credential.kind {

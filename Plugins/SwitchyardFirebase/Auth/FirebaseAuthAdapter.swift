@@ -149,7 +149,7 @@ public final class FirebaseAuthAdapter: AuthClient {
         return user
     }
 
-    /// The account for new tokens. If the server does not tell it, it is built from the tokens, which contain less.
+    /// The account for new tokens. If the server does not return it, it is built from the tokens, which contain less.
     ///
     /// - Parameter known: A better source than the tokens.
     func account(

@@ -19,7 +19,7 @@ public struct FirebaseConfiguration: Sendable, Hashable {
     /// The web API key. It identifies the project and protects nothing, but is never printed all the same. Programs with a
     /// ``credential`` need none unless they sign users in.
     public var apiKey: Secret
-    /// The project's own credential, for servers and tools, never for an app. Requests for which nobody is signed in are then
+    /// The project's own credential, for servers and tools, never for an app. Requests for which no user is signed in are then
     /// made in the project's name and bypass security rules.
     public var credential: FirebaseCredential?
     /// The address of the service account in whose name custom tokens are signed where the ``credential`` has no key of its own;

@@ -8,7 +8,7 @@ struct FirebaseTokens: Sendable {
     /// sent to Firebase. It may change with every switch.
     var auth: (any AuthClient)? { people?.provider == .firebase ? people : nil }
     let appCheck: FirebaseAppCheck?
-    /// The project's credential, used while nobody is signed in; `nil` to send such requests unauthenticated.
+    /// The project's credential, used while no user is signed in; `nil` to send such requests unauthenticated.
     let credential: ProjectTokens?
     /// The project whose tokens are accepted; `nil` for any project.
     let project: String?
@@ -20,7 +20,7 @@ struct FirebaseTokens: Sendable {
 
     /// The tokens for one request.
     struct RequestCredentials: Sendable {
-        /// `nil` when nobody is signed in.
+        /// `nil` when no user is signed in.
         var user: AccessToken?
         /// The project's own, instead of a user's.
         var project: Secret?
@@ -84,7 +84,7 @@ struct FirebaseTokens: Sendable {
         people = auth
     }
 
-    /// The current user of this device; `nil` if nobody is signed in.
+    /// The current user of this device; `nil` if no user is signed in.
     func userID() async throws(Failure) -> AuthUser.ID? {
         guard let people else { return nil }
         do throws(AuthError) { return try await people.currentUserID() } catch { throw .auth(error) }
@@ -115,8 +115,8 @@ struct FirebaseTokens: Sendable {
     /// Why a request that the rules refuse was unauthenticated.
     var unauthenticatedHint: String? {
         if credential != nil { return "The project's credential was sent: does its account have the role for this?" }
-        guard auth == nil, let people else { return "Nobody was signed in." }
-        return "Sessions of “\(people.provider)” mean nothing to Firebase's rules, so nobody was signed in."
+        guard auth == nil, let people else { return "No user was signed in." }
+        return "Sessions of “\(people.provider)” mean nothing to Firebase's rules, so no user was signed in."
     }
 
     /// Whether requesting new tokens could help.

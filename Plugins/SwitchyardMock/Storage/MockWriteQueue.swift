@@ -44,7 +44,7 @@ final class MockWriteQueue {
         var isEmpty: Bool { items.isEmpty && refused.isEmpty }
     }
 
-    /// The user that `items` and `refused` belong to; empty if nobody is signed in.
+    /// The user that `items` and `refused` belong to; empty if no user is signed in.
     private(set) var owner = ""
     /// Why nothing can be sent: the network is disabled for this device, or unreachable.
     let stop = Failure()

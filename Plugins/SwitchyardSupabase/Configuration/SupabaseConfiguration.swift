@@ -16,7 +16,7 @@ public struct SupabaseConfiguration: Sendable, Hashable {
     /// The project's public key, `sb_publishable_…` or the `anon` key. It identifies the project and protects nothing, but is
     /// never printed all the same.
     public var key: Secret
-    /// The service-role key. Bypasses row-level security; servers only. Used for calls for which nobody is signed in.
+    /// The service-role key. Bypasses row-level security; servers only. Used for calls for which no user is signed in.
     public var serviceKey: Secret?
     /// The legacy JWT secret, which signs the tokens of projects without signing keys. Only servers that check tokens need it.
     public var jwtSecret: Secret?

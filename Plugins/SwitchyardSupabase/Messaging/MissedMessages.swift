@@ -86,7 +86,7 @@ actor MissedMessages {
     private func checkOnce() async -> Bool {
         guard isServed, !channels.isEmpty else { return false }
         if user != [hub.user] {
-            // Whoever signs in gets no earlier messages. While nobody is signed in, nothing is known yet.
+            // Whoever signs in gets no earlier messages. While no user is signed in, nothing is known yet.
             if user.first != .some(nil) { for channel in channels.keys { channels[channel] = MessageNumbers() } }
             user = [hub.user]
         }

@@ -65,7 +65,7 @@ public final class SupabaseMessagingAdapter: MessagingClient {
 
     /// Returns the installation's name, once it is registered and connected.
     ///
-    /// - Throws: `.unauthenticated` while nobody is signed in; `.unavailable` if the project cannot be reached.
+    /// - Throws: `.unauthenticated` while no user is signed in; `.unavailable` if the project cannot be reached.
     public func token() async throws(MessagingError) -> MessagingToken {
         try hub.checkOpen()
         return try await registrar.token()

@@ -271,7 +271,7 @@ final class RealtimeSocket: Sendable {
         let number = state.link
         let outgoing = StreamBuffer<RealtimeMessage, Never>(.all)
         state.outgoing = outgoing
-        // While nobody is signed in, channels are joined with the key of the connection.
+        // While no user is signed in, channels are joined with the key of the connection.
         let (address, key, transport, clock) = (address, tokens.serviceKey ?? tokens.key, transport, clock)
         state.reader = Task { [weak self] in
             guard await self?.takeToken(on: number) == true else { return }
@@ -303,7 +303,7 @@ final class RealtimeSocket: Sendable {
 
     /// Gets the token for a new connection.
     ///
-    /// - Returns: Whether there is a token or nobody is signed in, and the connection is still the current one.
+    /// - Returns: Whether there is a token or no user is signed in, and the connection is still the current one.
     private func takeToken(on number: Int) async -> Bool {
         while true {
             let answer = await token(isRefused: false)

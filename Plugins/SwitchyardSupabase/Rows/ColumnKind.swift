@@ -22,7 +22,7 @@ enum ColumnKind: Sendable, Hashable {
     indirect case array(ColumnKind)
     /// A foreign key, which refers to a document of a collection.
     indirect case reference(CollectionPath, key: ColumnKind)
-    /// Not declared, and not told by the service: what the JSON of an answer says.
+    /// Not declared, and not described by the service: what the JSON of an answer says.
     case unknown
 
     init(_ type: SupabaseColumnType) {

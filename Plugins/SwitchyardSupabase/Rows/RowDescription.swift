@@ -4,7 +4,7 @@ import SwitchyardWire
 
 /// The service's description of the tables that its reader may use.
 ///
-/// Hosted projects show it to secret keys only; then there is none, and the mapping alone tells the types.
+/// Hosted projects show it to secret keys only; then there is none, and the mapping alone gives the types.
 struct RowDescription: Sendable {
     struct Table: Sendable {
         let name: String

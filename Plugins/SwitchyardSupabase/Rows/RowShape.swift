@@ -19,7 +19,7 @@ struct RowShape: Sendable {
     /// - Parameters:
     ///   - table: The mapping.
     ///   - types: The types of columns that the mapping does not declare.
-    ///   - facts: What earlier answers have told of the table.
+    ///   - facts: What earlier answers have revealed about the table.
     ///   - isPartial: Whether the types of other columns are still to come.
     init(
         _ table: MappedTable, types: [String: SupabaseColumnType] = [:], facts: RowFacts = RowFacts(),
@@ -156,7 +156,7 @@ struct RowShape: Sendable {
     }
 }
 
-/// What the service's answers have told of a table.
+/// What the service's answers have revealed about a table.
 struct RowFacts: Sendable, Hashable {
     var hasVersions = true
     var computed: Set<String> = []

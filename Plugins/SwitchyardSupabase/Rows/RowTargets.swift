@@ -24,7 +24,7 @@ struct RowTargets {
         private static let small = 100
         private static let maximumDigests = 20
 
-        /// Whether keys and versions tell well enough what has changed.
+        /// Whether keys and versions show well enough what has changed.
         var suitsDigest: Bool { known.count > Self.small && digests < Self.maximumDigests }
     }
 

@@ -37,7 +37,7 @@ extension StorageError {
         StorageError(
             .invalidArgument,
             "“\(path)” stands for a row that has no key yet, since the database makes the keys of “\(table.mapping.table)”. It "
-                + "can only be created; the receipt then tells the document.", isRefusal: true)
+                + "can only be created; the receipt then names the document.", isRefusal: true)
     }
     static func unknownAddition(to mapping: SupabaseTableMapping, _ cause: StorageError?) -> StorageError {
         let advice =
@@ -64,7 +64,7 @@ extension StorageError {
 
     private var failure: PostgRESTFailure? { underlying as? PostgRESTFailure }
 
-    /// Whether the request may have taken effect, or may still do so: nobody stops what a database does for a service that it
+    /// Whether the request may have taken effect, or may still do so: no one stops what a database does for a service that it
     /// can no longer answer.
     var mayStillTakeEffect: Bool {
         if let error = underlying as? TransportError { return error.mayHaveBeenSent }

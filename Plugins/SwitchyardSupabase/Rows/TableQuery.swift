@@ -79,7 +79,7 @@ struct TableQuery: Sendable {
         orders.map { "\(ColumnName.text($0.column)).\($0.isAscending ? "asc" : "desc")" }.joined(separator: ",")
     }
 
-    /// The condition for rows behind one that has come; `nil` if the row does not tell where it is.
+    /// The condition for rows behind one that has come; `nil` if the row does not show where it is.
     static func behind(_ row: AnswerRow, _ orders: [(column: String, isAscending: Bool)]) -> RowCondition? {
         var position: [(column: String, value: String, isAscending: Bool)] = []
         for (column, isAscending) in orders {

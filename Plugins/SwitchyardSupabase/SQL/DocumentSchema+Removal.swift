@@ -4,7 +4,7 @@ extension DocumentSchema {
     ///
     /// - Parameters:
     ///   - parts: What to remove; without any, everything.
-    ///   - keepingData: Whether tables stay, with what is in them, for another installation or for whoever owns the database. Nobody
+    ///   - keepingData: Whether tables stay, with what is in them, for another installation or for whoever owns the database. No one
     ///     else can use them then.
     ///   - isTrial: Whether to put everything back at the end, as if nothing had happened.
     package static func removal(

@@ -66,7 +66,7 @@ public enum DocumentSchema {
           on conflict (collection_id) do nothing;
         """
 
-    /// Nobody else installs or removes anything meanwhile, and nobody uses the tables.
+    /// No one else installs or removes anything meanwhile, and no one uses the tables.
     static var guardStatement: String {
         """
         -- Switchyard, version \(version).

@@ -5,7 +5,7 @@ import SwitchyardWire
 
 /// The tokens for requests to a project: those of the signed-in user, of any provider, or none.
 struct SupabaseTokens: Sendable {
-    /// Returns the current token, or `nil` if nobody is signed in; with `isRefused`, a new one.
+    /// Returns the current token, or `nil` if no user is signed in; with `isRefused`, a new one.
     typealias Source = @Sendable (_ isRefused: Bool) async throws(AuthError) -> AccessToken?
 
     /// Returns the signed-in user, if any, without waiting for the network if possible.
@@ -13,7 +13,7 @@ struct SupabaseTokens: Sendable {
 
     /// The project's public key.
     let key: Secret
-    /// Used on servers while nobody is signed in.
+    /// Used on servers while no user is signed in.
     let serviceKey: Secret?
     /// Reports sign-ins; `nil` if there is no auth client.
     let states: SnapshotStream<AuthState, Never>?
@@ -27,7 +27,7 @@ struct SupabaseTokens: Sendable {
     /// The tokens for one request.
     struct RequestCredentials: Sendable {
         let key: Secret
-        /// `nil` when nobody is signed in.
+        /// `nil` when no user is signed in.
         let user: AccessToken?
 
         /// Current keys are not tokens: without a session they are sent alone.
@@ -181,7 +181,7 @@ struct SupabaseTokens: Sendable {
         }
     }
 
-    /// The current user of this device; `nil` if nobody is signed in.
+    /// The current user of this device; `nil` if no user is signed in.
     func userID() async throws(Failure) -> AuthUser.ID? {
         guard let person else { return try await token(false)?.userID }
         do throws(AuthError) { return try await person() } catch { throw .auth(error) }

@@ -20,7 +20,7 @@ extension SupabasePage: Equatable where Row: Equatable {}
 /// Sending a request.
 extension SupabaseRequest {
     /// All rows of the answer, which are at most as many as the project allows: a thousand on hosted ones. ``page(count:as:)``
-    /// tells whether that was all.
+    /// says whether that was all.
     ///
     /// - Throws: `.invalidArgument`, `.unauthorized` and others, with the database's own words; `.codingFailed` if a row is no `Row`.
     public func rows<Row: Decodable>(as type: Row.Type = Row.self) async throws(StorageError) -> [Row] {

@@ -45,7 +45,7 @@ struct ConfiguredSite: Sendable {
             base.providers.first { $0 != storage && $0 != .mock } ?? (storage == .mock ? .secondMock : .mock)
     }
 
-    /// All clients of another device, with nobody signed in.
+    /// All clients of another device, with no user signed in.
     func makeDevice(
         at place: InfrastructureOptions = InfrastructureOptions()
     ) async throws(InfrastructureError) -> Infrastructure { try await makeFactory().make(selection, in: place) }

@@ -107,7 +107,7 @@ final class AuthContext: ConformanceContext {
         on client: (any AuthClient)? = nil, file: String = #fileID, line: Int = #line
     ) async throws {
         let state = await (client ?? self.client).state
-        try expect(!state.isSignedIn, "nobody is signed in", found: "\(state)", file: file, line: line)
+        try expect(!state.isSignedIn, "no user is signed in", found: "\(state)", file: file, line: line)
     }
 
     func tearDown() async throws {

@@ -9,7 +9,7 @@ public import Switchyard
 public protocol DomainHarness: Sendable {
     var features: DomainFeatures { get }
 
-    /// The clients of another device, with nobody signed in. Core clients are shut down after the check.
+    /// The clients of another device, with no user signed in. Core clients are shut down after the check.
     func makeDomainDevice() async throws -> DomainDevice
 
     /// Signs in a person who exists only in `namespace`; creates the account at the first call.

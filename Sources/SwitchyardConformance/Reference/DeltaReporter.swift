@@ -1,7 +1,7 @@
 import Switchyard
 import SwitchyardSync
 
-/// Tells deltas, and after a resume what changed since the token and an existence filter.
+/// Reports deltas, and after a resume what changed since the token and an existence filter.
 struct DeltaReporter: ModelReporter {
     private var targets: [Int: WatchTarget] = [:]
     /// The documents of each target as they were sent.

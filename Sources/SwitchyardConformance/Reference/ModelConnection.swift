@@ -3,7 +3,7 @@ import Switchyard
 import SwitchyardSync
 import Synchronization
 
-/// One stream of a ``ModelServer``. What it tells is its teller's matter; this loses, delays and doubles it.
+/// One stream of a ``ModelServer``. A reporter decides what it sends; this loses, delays and doubles it.
 final class ModelConnection: WatchConnection {
     let id: Int
     /// The versions of its device, if those are not the server's.
@@ -85,7 +85,7 @@ final class ModelConnection: WatchConnection {
     }
 }
 
-/// What a stream tells about its targets. Called under the server's lock.
+/// What a stream reports about its targets. Called under the server's lock.
 protocol ModelReporter: Sendable {
     mutating func add(_ target: TargetRequest, _ world: ModelServer.State) -> [WatchEvent]
     mutating func remove(_ id: Int)

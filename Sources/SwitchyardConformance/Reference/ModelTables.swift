@@ -23,7 +23,7 @@ struct ModelTableState {
     var isHidden: @Sendable (StoragePath) -> Bool = { _ in false }
     /// Why commits fail at present, without having been refused.
     var trouble: StorageError?
-    /// Commits that wait for a lock, although their sender was told that the connection is lost.
+    /// Commits that wait for a lock, although their sender lost the connection.
     var held: [HeldCommit] = []
     /// The batches that took effect, in order.
     var log: [ModelServer.CarriedOut] = []

@@ -1,9 +1,9 @@
 import Switchyard
 import SwitchyardSync
 
-/// Tells rows with tags, and results in the server's order.
+/// Reports rows with tags, and results in the server's order.
 ///
-/// Each time it reads the rows as of now and tells those of which the device has another tag: that is all a driver for tables
+/// Each time it reads the rows as of now and reports those of which the device has another tag: that is all a driver for tables
 /// can do, too, with its digests.
 struct RowReporter: ModelReporter {
     let sequence: ModelSequence

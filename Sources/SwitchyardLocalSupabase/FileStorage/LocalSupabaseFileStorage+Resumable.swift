@@ -45,7 +45,7 @@ extension LocalSupabaseFileStorage {
     ) {
         on(&router, method, route) { storage, request in
             let isSigned = route.hasPrefix("upload/resumable/sign")
-            // A begun upload has an address that nobody else knows; the vendor's own clients continue it with the token alone.
+            // A begun upload has an address that no one else knows; the vendor's own clients continue it with the token alone.
             let token =
                 method == .options || isSigned ? nil : try storage.caller(request, needsKey: method == .post)
             guard method == .options || request.headers["Tus-Resumable"] == "1.0.0" else {

@@ -65,7 +65,7 @@ package final class RealtimeFaults: Sendable {
     package var isSilent: Bool { state.withLock { $0.eventsToSilence != nil && $0.eventsLeft == 0 } }
 
     /// For this time, the service has lost its connection to the database and restores it by itself: what the database sends
-    /// meanwhile never arrives, and nobody is told.
+    /// meanwhile never arrives, and no one is notified.
     package func loseDatabase(for time: Duration) { state.withLock { $0.deafUntil = .now + time } }
 
     /// Whether the service is without its database because of ``loseDatabase(for:)``.

@@ -57,7 +57,7 @@ package struct SessionTokens: Sendable, Hashable {
 
 /// The stored session state of a device.
 package enum SessionRecord: Sendable, Hashable {
-    /// Nobody has signed in yet.
+    /// No user has signed in yet.
     case none
     case signedOut(SignOut)
     case session(AuthSession)

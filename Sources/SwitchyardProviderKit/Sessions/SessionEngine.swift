@@ -150,7 +150,7 @@ package actor SessionEngine {
         if let notice = outcome.notice { tell(notice) }
     }
 
-    /// The server told a call other than a refresh that it no longer accepts the tokens of `session`.
+    /// The server answered a call other than a refresh that it no longer accepts the tokens of `session`.
     package func refused(_ session: AuthSession) {
         run(.refused(session: session.id, revision: session.revision))
     }

@@ -75,7 +75,7 @@ final class ServerConnection: @unchecked Sendable {
         } else if wantsInput {
             read(scratch)
         } else {
-            // Both sides have ended and nobody reads; without this, the state would be reported repeatedly.
+            // Both sides have ended and no one reads; without this, the state would be reported repeatedly.
             exchange?.task?.cancel()
             loop.ignore(self)
         }

@@ -3,7 +3,7 @@ import Synchronization
 import Testing
 
 @Suite struct DeliveryQueueTests {
-    /// A number that many threads raise, and what was told of it.
+    /// A number that many threads raise, and what was delivered of it.
     private final class Owner: Sendable {
         let number = Mutex(0)
         let delivered = Mutex<[Int]>([])
@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    @Test func `What many threads decide is told in the order in which it was decided`() async {
+    @Test func `What many threads decide is delivered in the order in which it was decided`() async {
         let owner = Owner()
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<8 { group.addTask { for _ in 0..<500 { owner.raise() } } }

@@ -60,7 +60,7 @@ import Testing
         #expect(await refreshCode(bed) == nil)
     }
 
-    @Test func `A network that is gone signs nobody out`() async throws {
+    @Test func `A network that is gone signs no one out`() async throws {
         let gone = ScriptedExchange.on(
             .post, AuthBed.secureToken, .failure(TransportError(.hostNotFound, "no", isRetryable: true)))
         let bed = try await AuthBed.signedIn(gone, gone)
@@ -89,7 +89,7 @@ import Testing
         #expect(await bed.client.currentUser?.id == "alice")
     }
 
-    @Test func `Signing out asks nobody`() async throws {
+    @Test func `Signing out asks no one`() async throws {
         let bed = try await AuthBed.signedIn()
         try await bed.client.signOut()
         #expect(await bed.client.state == .signedOut(SignOut(.byUser)))
@@ -152,7 +152,7 @@ import Testing
         #expect(bed.body(2)["deleteAttribute"] == ["DISPLAY_NAME"] && bed.body(2)["displayName"] == nil)
     }
 
-    @Test func `A network that fails after a change keeps what the answer told`() async throws {
+    @Test func `A network that fails after a change keeps what the answer said`() async throws {
         let lost = TransportError(.connectionLost, "the connection broke", mayHaveBeenSent: true)
         let bed = try await AuthBed.signedIn(
             AuthBed.call(update, #"{"localId":"alice","displayName":"A"}"#),

@@ -98,7 +98,9 @@ import Testing
             case .failure(let error):
                 codes.insert(error.code)
                 let text = error.description
-                if text.contains("ada") || text.contains(token.prefix(12)) { Issue.record("told: \(text) of \(token)") }
+                if text.contains("ada") || text.contains(token.prefix(12)) {
+                    Issue.record("leaked: \(text) of \(token)")
+                }
             }
         }
         #expect(codes.isSuperset(of: [.malformedToken, .invalidSignature, .wrongProject]), "\(codes)")
@@ -147,7 +149,7 @@ import Testing
         return keySet(keys)
     }
 
-    @Test func `Damaged texts of key sets sign for nobody, and the next good one is taken`() async throws {
+    @Test func `Damaged texts of key sets sign for no one, and the next good one is taken`() async throws {
         let bed = try Bed()
         let good = Self.token()
         // By a key that is published as well, but never under this name.

@@ -287,7 +287,7 @@ import Testing
         try transport.verify()
     }
 
-    @Test func `Sums and size that the first answer told hold for the rest, though a later answer tells none`()
+    @Test func `Sums and size from the first answer hold for the rest, even if a later answer has none`()
         async throws
     {
         let contents = Self.bytes(1000)

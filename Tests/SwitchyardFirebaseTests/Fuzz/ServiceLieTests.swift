@@ -13,7 +13,7 @@ import Testing
 @Suite struct ServiceLieTests {
     // MARK: Accounts
 
-    @Test(.beside(accountsRun)) func `Lies about accounts are errors, and nobody is made up`() async throws {
+    @Test(.beside(accountsRun)) func `Lies about accounts are errors, and no one is made up`() async throws {
         try await Self.accountsRun.value
     }
 
@@ -41,7 +41,8 @@ import Testing
             project: firebase.project, apiKey: "any", emulators: .init(auth: firebase.host),
             usesEmulatorVariables: false)
         let client = try FirebaseAuthAdapter(
-            FirebaseModule(configuration, environment: [:]) { transport }.clientContext(ModuleContext(clock: run.clock)))
+            FirebaseModule(configuration, environment: [:]) { transport }.clientContext(ModuleContext(clock: run.clock))
+        )
         let password = Secret(LyingRun.secret)
         let emails = (0..<2).map { "u\($0)-\(seed)@example.com" }
         for _ in 0..<14 {
@@ -124,7 +125,7 @@ import Testing
         func read(_ path: FilePath, _ contents: Data) async {
             await run.call("a download") { () async throws(FileStorageError) in
                 let came = try await client.data(at: path)
-                // What a download says is whole has its sums compared, so it is what was stored; nothing else tells it, though,
+                // What a download says is whole has its sums compared, so it is what was stored; nothing else says so, though,
                 // when the lie is in the head.
                 #expect(came == contents || came.isEmpty || came.count != contents.count, "seed \(seed)")
             }

@@ -57,7 +57,7 @@ import Testing
             }
         }
 
-        /// Why a write waits, as the queue says, and as whoever waits for the receipt hears it.
+        /// Why a write waits, as the queue says, and as its receipt reports it.
         func writing() async throws -> (queued: StorageError?, reported: StorageError?) {
             let receipt = try await backend.storage.setDocument("users/alice", ["name": "Alice"])
             var queued: StorageError?
@@ -118,7 +118,7 @@ import Testing
 
         let stream = site.backend.storage.snapshots(of: Query(in: "users"))
         let following = Task { for try await _ in stream {} }
-        try await eventually("an observer is told", within: .seconds(10)) {
+        try await eventually("an observer is notified", within: .seconds(10)) {
             site.log.kinds.contains {
                 if case .reconnect(_, _, let failure?) = $0 { failure.message.contains("web page") } else { false }
             }
@@ -128,12 +128,12 @@ import Testing
         try await site.end()
     }
 
-    @Test func `A file call that meets a web page is tried again, and the observer hears why`() async throws {
+    @Test func `A file call that meets a web page is tried again, and the observer gets the reason`() async throws {
         let site = try await Site { _ in .text("<html>", status: 404) }
         let call = Task {
             await site.failure { backend throws(FileStorageError) in try await backend.files.metadata(of: "a.txt") }
         }
-        try await eventually("an observer is told", within: .seconds(10)) {
+        try await eventually("an observer is notified", within: .seconds(10)) {
             site.log.kinds.contains {
                 if case .retry(_, _, _, let failure) = $0 { failure.message.contains("web page") } else { false }
             }
@@ -222,7 +222,7 @@ import Testing
         #expect(error?.code == .unauthorized)
         #expect(error?.message.hasPrefix("Writing “users/alice” failed: The security rules do not allow it") == true)
         #expect(error?.message.contains("Sessions of “elsewhere” mean nothing to Firebase's rules") == true)
-        try await eventually("it is told") { site.log.refusals == ["users/alice: unauthorized"] }
+        try await eventually("it is reported") { site.log.refusals == ["users/alice: unauthorized"] }
         try await site.end()
     }
 

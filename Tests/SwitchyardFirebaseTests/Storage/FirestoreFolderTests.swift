@@ -74,7 +74,7 @@ import Testing
         await first.shutDown()
         try await module("one").wipeLocalData(of: "alice", ModuleContext(stateFolder: state))
         let again = try await storage("one")
-        // Nobody's, and so not hers.
+        // No one's, and so not hers.
         #expect(try await queue(again) == [receipt.batchID])
         await #expect(throws: InfrastructureError.self) {
             try await module("one").wipeLocalData(of: "alice", ModuleContext(stateFolder: state))

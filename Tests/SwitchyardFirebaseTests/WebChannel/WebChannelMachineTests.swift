@@ -231,7 +231,7 @@ import Testing
         #expect(forward.handle(.forwardAnswered(status: status, body: [])).last == broken)
     }
 
-    @Test func `A POST that nobody answers ends the session at once`() {
+    @Test func `A POST that no one answers ends the session at once`() {
         var machine = openMachine()
         _ = machine.handle(.send([1]))
         #expect(machine.handle(.forwardUnanswered).contains { $0.isClose })

@@ -39,7 +39,7 @@ import Testing
         await client.stop()
     }
 
-    @Test func `A confirmed address takes over an account whose address nobody confirmed`() async throws {
+    @Test func `A confirmed address takes over an account whose address no one confirmed`() async throws {
         let client = try LocalClient()
         let squatter = try await client.signUp()
         let unsure = try await client.auth(

@@ -161,7 +161,7 @@ import Testing
     @Test func `All tokens expire when told to, of deleted accounts and of those that never were`() async throws {
         let client = try LocalClient(time: LocalTime())
         let ada = try await client.signUp()
-        let test = client.firebase.idToken(for: "nobody's")
+        let test = client.firebase.idToken(for: "no one's")
         #expect(try await client.send(.delete, "/emulator/v1/projects/demo-switchyard/accounts").status == 200)
         #expect(try client.firebase.auth.caller(authorization: "Bearer " + ada.idToken).userID == ada.id)
         client.firebase.expireTokens()
@@ -170,9 +170,9 @@ import Testing
                 try client.firebase.auth.caller(authorization: "Bearer " + token)
             }
         }
-        let fresh = client.firebase.idToken(for: "nobody's")
-        #expect(try client.firebase.auth.caller(authorization: "Bearer " + fresh).userID == "nobody's")
-        client.firebase.expireTokens(of: "nobody's")
+        let fresh = client.firebase.idToken(for: "no one's")
+        #expect(try client.firebase.auth.caller(authorization: "Bearer " + fresh).userID == "no one's")
+        client.firebase.expireTokens(of: "no one's")
         #expect(throws: LocalTokenFailure.expired) {
             try client.firebase.auth.caller(authorization: "Bearer " + fresh)
         }

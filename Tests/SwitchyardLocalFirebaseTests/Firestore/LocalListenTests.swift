@@ -96,7 +96,7 @@ import Testing
         await client.stop()
     }
 
-    @Test func `Documents by name are told of when they come and go`() async throws {
+    @Test func `Documents by name are reported when they come and go`() async throws {
         let client = try open()
         let channel = RawChannel(client)
         try await channel.open(document(3, "c/x"))
@@ -178,7 +178,7 @@ import Testing
         let channel = RawChannel(client)
         try await channel.open(target(2))
         let path = "/google.firestore.v1.Firestore/Listen/channel?VER=8&RID=rpc&AID=0&CI=1&SID="
-        #expect(try await client.send(.get, path + "nobody").status == 400)
+        #expect(try await client.send(.get, path + "missing").status == 400)
         #expect(try await client.send(.get, path + PercentCoding.encode(channel.session)).status == 400)
         await client.stop()
     }

@@ -45,7 +45,7 @@ import Testing
         await client.stop()
     }
 
-    @Test func `A forged token is refused, an expired one too, and neither is taken for nobody's`() async throws {
+    @Test func `A forged token is refused, an expired one too, and neither is taken for no one's`() async throws {
         let time = LocalTime()
         let client = try LocalClient(time: time, isOpen: true)
         let token = client.firebase.idToken(for: "ada")

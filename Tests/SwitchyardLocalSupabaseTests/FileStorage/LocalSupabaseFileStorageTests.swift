@@ -32,7 +32,7 @@ struct SupabaseStorageTests {
 
     // MARK: Buckets
 
-    @Test func `Buckets are made, told, changed, emptied and deleted with the service key`() async throws {
+    @Test func `Buckets are made, listed, changed, emptied and deleted with the service key`() async throws {
         let client = try await SupabaseClient.shared.value
         let id = try await bucket(
             client, ["public": true, "file_size_limit": "1MB", "allowed_mime_types": ["image/*", "text/plain"]])

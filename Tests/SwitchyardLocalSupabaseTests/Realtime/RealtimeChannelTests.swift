@@ -54,7 +54,7 @@ struct RealtimeChannelTests {
         }
     }
 
-    /// The answer used to leave before the channel was on the list of those who are told.
+    /// The answer used to leave before the channel was on the list of subscribers.
     @Test func `Nothing comes before the answer to a join, and nothing behind it is missing`() async throws {
         try await withPeers([.anonymous]) { client, peers in
             let (peer, hub) = (peers[0], client.supabase.realtime.hub)
@@ -118,7 +118,7 @@ struct RealtimeChannelTests {
                 #expect(received.payload["payload"] == ["x": 1] && received.joinRef == nil && !received.isBinary)
             }
             try await peers[1].push(topic, "broadcast", message)
-            try await eventually("the other hears the one") { peers[0].all("broadcast", topic).count == 2 }
+            try await eventually("the other receives it") { peers[0].all("broadcast", topic).count == 2 }
             #expect(peers[1].all("broadcast", topic).count == 1)
             #expect(peers[2].frames.allSatisfy { $0.event != "broadcast" })
         }
@@ -146,7 +146,7 @@ struct RealtimeChannelTests {
         }
     }
 
-    @Test func `Too large a broadcast is told where an answer was asked for`() async throws {
+    @Test func `Too large a broadcast is reported where an answer was asked for`() async throws {
         var options = LocalSupabaseOptions()
         options.realtime.broadcastSize = 100
         options.realtime.channelsPerClient = 2
@@ -202,7 +202,7 @@ struct RealtimeChannelTests {
 
     // MARK: The database's messages
 
-    @Test func `The database sends, to private channels, once it is heard`() async throws {
+    @Test func `The database sends, to private channels, once the server listens to it`() async throws {
         try await withPeers([.service, .service]) { client, peers in
             let topic = topic()
             let name = String(topic.dropFirst("realtime:".count))
@@ -229,7 +229,7 @@ struct RealtimeChannelTests {
         }
     }
 
-    @Test func `Who comes later is told what was sent before, as much as there is room for`() async throws {
+    @Test func `Who comes later receives what was sent before, as much as there is room for`() async throws {
         try await withPeers([.service]) { client, peers in
             let topic = topic()
             let name = String(topic.dropFirst("realtime:".count))
@@ -255,7 +255,7 @@ struct RealtimeChannelTests {
 
     // MARK: Presence
 
-    @Test func `Who is there is told, and who goes`() async throws {
+    @Test func `Arrivals and departures are delivered`() async throws {
         try await withPeers([.user("ann"), .user("bob")]) { _, peers in
             let topic = topic()
             try await peers[0].join(topic, ["presence": ["enabled": true, "key": "ann"]])

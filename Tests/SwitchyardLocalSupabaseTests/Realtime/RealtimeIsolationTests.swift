@@ -9,7 +9,7 @@ import Testing
 /// Private channels: who may listen and send, by the policies on `realtime.messages`.
 @Suite(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
 struct RealtimeIsolationTests {
-    /// A project whose private channels `own:<user>…` are that user's, and where nobody sends but on `own:ann:open`.
+    /// A project whose private channels `own:<user>…` are that user's, and where no one sends but on `own:ann:open`.
     private static let site = Task { () async throws -> SupabaseClient in
         let client = try await SupabaseClient()
         for policy in [
@@ -25,7 +25,7 @@ struct RealtimeIsolationTests {
         return client
     }
 
-    @Test func `Nobody joins a private channel that is another's`() async throws {
+    @Test func `No one joins a private channel that is another's`() async throws {
         let client = try await Self.site.value
         let ann = try await RealtimePeer(client, as: .user("ann"))
         let bob = try await RealtimePeer(client, as: .user("bob"))
@@ -84,7 +84,7 @@ struct RealtimeIsolationTests {
         for peer in [ann, other] { await peer.leave() }
     }
 
-    @Test func `A token of somebody else ends what that one may not hear`() async throws {
+    @Test func `A token of somebody else ends what that one may not receive`() async throws {
         let client = try await Self.site.value
         let peer = try await RealtimePeer(client, as: .user("ann"))
         try await peer.join("realtime:own:ann:mine", ["private": true])
@@ -96,7 +96,7 @@ struct RealtimeIsolationTests {
         await peer.leave()
     }
 
-    @Test func `What the service keeps is nobody's to read or to call`() async throws {
+    @Test func `What the service keeps is no one's to read or to call`() async throws {
         let client = try await Self.site.value
         for statement in [
             "select * from realtime.queue", "delete from realtime.queue",

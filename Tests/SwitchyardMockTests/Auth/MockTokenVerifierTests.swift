@@ -4,7 +4,7 @@ import SwitchyardTestSupport
 import Testing
 
 @Suite struct MockTokenVerifierTests {
-    @Test func `A mock's token is good until it runs out or its session ends, and nobody else's is`() async throws {
+    @Test func `A mock's token is good until it runs out or its session ends, and no one else's is`() async throws {
         let time = MovedClock()
         let mock = MockBackend(now: { time.now })
         let backend = try await Infrastructure(.mock(mock))

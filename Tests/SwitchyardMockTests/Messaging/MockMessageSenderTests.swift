@@ -42,7 +42,7 @@ import Testing
             if case .success(let name) = outcome { #expect(arrived[name] == message.title) }
         }
         guard case .failure(let error) = outcomes[40] else {
-            Issue.record("a message went to nobody")
+            Issue.record("a message went to no one")
             return
         }
         #expect(error.code == .unregistered)
@@ -59,7 +59,7 @@ import Testing
         #expect(outcomes.count == 2 && backend.messages.sent.isEmpty)
     }
 
-    @Test func `A project's sender tells its observer, keeps to the deadline, and follows the choice for messages`()
+    @Test func `A project's sender notifies its observer, keeps to the deadline, and follows the choice for messages`()
         async throws
     {
         let events = EventLog()
@@ -82,7 +82,7 @@ import Testing
         #expect(closed?.code == .shutDown)
     }
 
-    @Test func `Where nobody was chosen for messages nobody sends`() async throws {
+    @Test func `Where no one was chosen for messages no one sends`() async throws {
         var selection = InfrastructureSelection(default: .mock)
         selection.omit(.messaging)
         let server = try await InfrastructureFactory(MockModule(backend: backend)).make(selection)

@@ -79,12 +79,12 @@ import Testing
         network.isOnline = false
         try await first.storage.setDocument("a/1", ["owner": .of(alice.id)])
         try await first.auth.signOut()
-        try await first.storage.setDocument("a/2", ["owner": "nobody"])
+        try await first.storage.setDocument("a/2", ["owner": "missing"])
         await first.shutDown()
 
         let later = try await InfrastructureFactory(module()).make(InfrastructureSelection(default: .mock))
         try await later.storage.waitForPendingWrites()
-        #expect(try await later.storage.document("a/2", from: .server)["owner"] == "nobody")
+        #expect(try await later.storage.document("a/2", from: .server)["owner"] == "missing")
         #expect(try await !later.storage.document("a/1", from: .server).exists)
         try await later.auth.signIn(email: "alice@example.com", password: "secret")
         _ = try await later.storage.document("a/1")
@@ -342,7 +342,7 @@ import Testing
         let first = try MockStorageClient(project, network: network, keptAs: "phone")
         try await MockStorageClient(project).setDocument("a/1", ["n": 1])
         _ = try await first.document("a/1")
-        // Folders in their places: nobody can write there.
+        // Folders in their places: no one can write there.
         let places = ["phone.json", "phone-cache.json"].map { folder.appendingPathComponent($0) }
         for place in places {
             try? FileManager.default.removeItem(at: place)
@@ -365,7 +365,7 @@ import Testing
     }
 
     @Test(arguments: ["phone-cache.json", "messages.json", "installation.json"])
-    func `What is damaged of the cache or the messages is told and set aside too`(_ name: String) async throws {
+    func `What is damaged of the cache or the messages is reported and set aside too`(_ name: String) async throws {
         func open() async throws {
             let project = try MockBackend(folder: folder)
             defer { project.close() }

@@ -141,7 +141,7 @@ import Testing
         var checkInInterval: Double?
     }
 
-    /// Nobody has a phone.
+    /// No one has a phone.
     private func devices(of responder: String) async throws -> [MessagingToken] { [] }
 
     private func notifyOfMissedCheckIns(at now: Date, on backend: Infrastructure) async throws {
@@ -175,7 +175,7 @@ import Testing
         try await notifyOfMissedCheckIns(at: now)
     }
 
-    @Test func `A missed check-in is told once`() async throws {
+    @Test func `A missed check-in is reported once`() async throws {
         let backend = try await Infrastructure(.mock(project))
         let other = try await Infrastructure(.mock(project))
         let bobID = try await other.auth.signUp(email: "bob@example.com", password: "a long one").get().id

@@ -4,7 +4,7 @@ import SwitchyardMock
 import SwitchyardTestSupport
 import Testing
 
-/// What a mock tells the observer of what goes on below its clients.
+/// What a mock reports to the observer of what goes on below its clients.
 @Suite struct MockEventsTests {
     private let time = TestTime()
     private let network = MockNetwork()
@@ -18,7 +18,7 @@ import Testing
             InfrastructureSelection(default: .mock), in: options)
     }
 
-    @Test func `A connection that comes back is told while a stream is open`() async throws {
+    @Test func `A connection that comes back is reported while a stream is open`() async throws {
         let device = try await device()
         network.isOnline = false
         network.isOnline = true
@@ -35,7 +35,7 @@ import Testing
         await device.shutDown()
     }
 
-    @Test func `Each refresh of a token is told, with the failure if there was one`() async throws {
+    @Test func `Each refresh of a token is reported, with the failure if there was one`() async throws {
         let device = try await device()
         try await device.auth.signUp(email: "alice@example.com", password: "secret")
         _ = try await device.auth.accessToken()
@@ -57,7 +57,8 @@ import Testing
         await device.shutDown()
     }
 
-    @Test func `A write that does not get through says why and until when, and an observer hears of each cause once`()
+    @Test
+    func `A write that does not get through says why and until when, and an observer is notified of each cause once`()
         async throws
     {
         let clock = ManualClock()
@@ -92,7 +93,8 @@ import Testing
         await device.shutDown()
     }
 
-    @Test func `A write that waits for the network has been tried once, and an observer hears why`() async throws {
+    @Test func `A write that waits for the network has been tried once, and an observer gets the reason`() async throws
+    {
         let device = try await device()
         var reported: [InfrastructureEvent.Failure] {
             log.kinds.compactMap { if case .pendingWrites(_, let failure?) = $0 { failure } else { nil } }
@@ -158,7 +160,7 @@ import Testing
         try await device.storage.disableNetwork()
         try await device.storage.setDocument("a/1", ["n": 2])
         try await device.storage.enableNetwork()
-        try await eventually("the observer is told again") { reported == 4 }
+        try await eventually("the observer is notified again") { reported == 4 }
         try await device.storage.retryPendingWrites()
         try await device.storage.waitForPendingWrites()
         #expect(storage.controls.unused.isEmpty)

@@ -96,7 +96,7 @@ import Testing
         let signedOut = await Self.refusal { () throws(StorageError) in
             try await alice.storage.document("users/alice")
         }
-        #expect(signedOut?.message.contains("while nobody is signed in") == true)
+        #expect(signedOut?.message.contains("while no user is signed in") == true)
     }
 
     @Test func `A query is refused as a whole, by what it would show or by where it looks`() async throws {

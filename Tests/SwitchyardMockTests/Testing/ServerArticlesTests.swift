@@ -108,7 +108,7 @@ struct Mail: Codable, Sendable {
         }
     }
 
-    @Test func `A server tells many devices, and forgets those that are gone`() async throws {
+    @Test func `A server notifies many devices, and forgets those that are gone`() async throws {
         let phone = try await Infrastructure(.mock(project))
         let token = try await phone.messaging.token()
         try await notify([token, MessagingToken("gone")], "It rains.")

@@ -51,7 +51,7 @@ import Testing
         #expect(apply(.update(user, fresh, revision: 3), in: "a", to: bob) == nil)
     }
 
-    @Test func `A sign-out ends its own session, and adds its request where nobody is signed in`() {
+    @Test func `A sign-out ends its own session, and adds its request where no user is signed in`() {
         let wipe = SignOut(.byUser, wipesLocalData: true)
         #expect(apply(.signOut(wipe), in: "a", to: alice) == .signedOut(wipe))
         #expect(apply(.signOut(wipe), in: "a", to: bob) == nil)

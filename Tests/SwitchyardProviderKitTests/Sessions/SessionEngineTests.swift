@@ -69,7 +69,7 @@ import Testing
             AuthUser(id: user), tokens: SessionSamples.tokens("\(user)-1", at: time.value), attempt: attempt)
     }
 
-    @Test func `A sign-out that the device cannot keep is told, and may be tried again`() async throws {
+    @Test func `A sign-out that the device cannot save is reported, and may be tried again`() async throws {
         let store = StuckSessionStore()
         let engine = engine(store)
         try await signIn(engine)
@@ -79,7 +79,7 @@ import Testing
                 try await engine.end(SignOut(.byUser), engine.session)
             }
             #expect(error?.code == .localStore && error?.isRetryable == true)
-            #expect(await engine.state == .signedOut(SignOut(.byUser)), "nobody is signed in here")
+            #expect(await engine.state == .signedOut(SignOut(.byUser)), "no user is signed in here")
         }
         store.isStuck = false
         try await engine.end(SignOut(.byUser), engine.session)
@@ -135,14 +135,14 @@ import Testing
         #expect(tokens.count == 1 && server.calls == ["refresh-alice-1"])
     }
 
-    @Test func `A refresh is told once, whoever asked for it, and with its failure`() async throws {
+    @Test func `A refresh is reported once, whoever asked for it, and with its failure`() async throws {
         let reported = Mutex<[InfrastructureEvent.Kind]>([])
         let engine = engine(MemorySessionStore()) { kind in reported.withLock { $0.append(kind) } }
         try await signIn(engine)
         _ = try await engine.accessToken()
         #expect(reported.withLock { $0 } == [])
         time.value += 4000
-        server.fail(AuthError(.unavailable, "Nobody there.", isRetryable: true))
+        server.fail(AuthError(.unavailable, "No one there.", isRetryable: true))
         await #expect(throws: AuthError.self) { try await engine.accessToken() }
         server.fail(nil)
         time.value += 60
@@ -153,7 +153,7 @@ import Testing
         for token in tokens { _ = try await token.value }
         #expect(
             reported.withLock { $0 } == [
-                .tokenRefreshed(failure: .init(.unavailable, "Nobody there.")), .tokenRefreshed(failure: nil),
+                .tokenRefreshed(failure: .init(.unavailable, "No one there.")), .tokenRefreshed(failure: nil),
             ])
     }
 
@@ -257,7 +257,7 @@ import Testing
         await locked.shutDown()
     }
 
-    @Test func `A file that cannot be read for a while signs nobody out, and no token is lost`() async throws {
+    @Test func `A file that cannot be read for a while signs no one out, and no token is lost`() async throws {
         let folder = SessionFolder()
         let reported = Mutex<[InfrastructureEvent.Kind]>([])
         let engine = engine(FileSessionStore(folder: folder.url)) { kind in reported.withLock { $0.append(kind) } }
@@ -279,7 +279,7 @@ import Testing
         #expect(try await next.accessToken().value == "access-alice-3", "and the newest is kept")
     }
 
-    @Test func `Streams tell each state in order, end with the engine, and let go`() async throws {
+    @Test func `Streams deliver each state in order, end with the engine, and let go`() async throws {
         let engine = engine(MemorySessionStore())
         let seen = Mutex<[AuthState]>([])
         let watching = Task {
@@ -290,7 +290,7 @@ import Testing
         try await eventually("somebody is signed in") { seen.withLock { $0.last?.isSignedIn == true } }
         _ = try await engine.accessToken(refreshing: true)
         try await engine.end(SignOut(.byUser), engine.session)
-        try await eventually("nobody is") { seen.withLock { $0.last == .signedOut(SignOut(.byUser)) } }
+        try await eventually("no one is") { seen.withLock { $0.last == .signedOut(SignOut(.byUser)) } }
         #expect(seen.withLock { $0.filter(\.isSignedIn).count } == 1, "a new token is no new state")
         for await _ in engine.stateStream { break }
         try await eventually("one listener is left") { engine.listenerCount == 1 }

@@ -95,7 +95,7 @@ import Testing
         bench.prepare(1)
         bench.send(.answered(1, .failed(SessionSamples.unavailable)))
         #expect(bench.token(1) == "access-alice-1")
-        #expect(bench.code(2) == .unavailable, "who asked for a new one is told that there is none")
+        #expect(bench.code(2) == .unavailable, "who asked for a new one learns that there is none")
         #expect(bench.machine.state == .signedIn(alice.user))
         bench.now = 3601
         bench.want(3)
@@ -186,7 +186,7 @@ import Testing
         #expect(bench.send(.began(alice, attempt: bench.machine.nextAttempt())) != nil)
     }
 
-    @Test func `A sign-out where nobody is signed in also takes back sign-ins under way`() {
+    @Test func `A sign-out where no user is signed in also takes back sign-ins under way`() {
         var bench = SessionBench()
         let attempt = bench.machine.nextAttempt()
         bench.send(.ended(SignOut(.byUser), session: nil))

@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func `Each attempt that failed is told before the pause, and the last is thrown`() async throws {
+    @Test func `Each attempt that failed is reported before the pause, and the last is thrown`() async throws {
         let reported = Mutex<[String]>([])
         let caller = RetryingCaller(clock: ContinuousClock(), patience: .seconds(5)) { operation, attempt, _, error in
             reported.withLock { $0.append("\(operation) \(attempt) \(error.code)") }

@@ -28,7 +28,7 @@ import Testing
                 resuming: offset.map { (UploadMachineTests.session, $0) }, now: now)
         }
 
-        /// Tells all and returns what was said to the last.
+        /// Handles all events and returns the actions of the last.
         mutating func send(_ events: UploadMachine.Event..., after pause: Duration = .zero) -> String {
             now += pause
             var said: [UploadMachine.Action] = []
@@ -112,7 +112,7 @@ import Testing
         #expect(bench.send(.answered(.finished(Self.finished))) == "forget, finished 100, succeed")
     }
 
-    @Test func `A server with everything but the end is told the end`() {
+    @Test func `A server with everything but the end is sent the end`() {
         var bench = Bench()
         bench.beginSending()
         _ = bench.send(.failed(Self.lost), .waited)
@@ -214,7 +214,7 @@ import Testing
         #expect(bench.send(.failed(Self.lost), after: .seconds(1)) == "fail unavailable")
     }
 
-    @Test func `It gives up and throws away what nobody could go on with`() {
+    @Test func `It gives up and throws away what no one could go on with`() {
         var bench = Bench(isKept: false)
         bench.beginSending()
         #expect(bench.send(.failed(Self.lost), after: .seconds(600)) == "forget, abandon, fail unavailable")

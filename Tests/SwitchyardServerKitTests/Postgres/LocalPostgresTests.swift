@@ -13,7 +13,7 @@ struct LocalPostgresTests {
     }
 
     @Test(arguments: ["", "/nowhere/bin"])
-    func `A variable that names a folder without PostgreSQL is told as such`(_ folder: String) {
+    func `A variable that names a folder without PostgreSQL is reported as such`(_ folder: String) {
         let error = #expect(throws: LocalPostgresError.self) {
             try PostgresPrograms.find(in: ["SWITCHYARD_POSTGRES_BIN": folder])
         }

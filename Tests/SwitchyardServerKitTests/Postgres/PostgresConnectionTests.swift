@@ -103,7 +103,7 @@ struct PostgresConnectionTests {
         }
     }
 
-    @Test func `Who listens hears`() async throws {
+    @Test func `Listeners receive notifications`() async throws {
         try await withPool { server, pool in
             let received = Mutex<[String]>([])
             let listener = try await PostgresConnection(
@@ -111,7 +111,7 @@ struct PostgresConnectionTests {
             ) { channel, payload in received.withLock { $0.append("\(channel) \(payload)") } }
             _ = try await listener.run([PostgresStatement("listen news")])
             _ = try await pool.run([PostgresStatement("select pg_notify('news', 'one'), pg_notify('news', 'two')")])
-            try await eventually("both were heard") { received.withLock { $0 == ["news one", "news two"] } }
+            try await eventually("both were received") { received.withLock { $0 == ["news one", "news two"] } }
             listener.close()
         }
     }

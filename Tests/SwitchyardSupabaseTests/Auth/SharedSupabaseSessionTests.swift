@@ -100,7 +100,7 @@ struct SharedSupabaseSessionTests {
         try await Self.withSupabase { supabase in
             let seen = try await Self.session(on: supabase).signInWhileRefreshing(8)
             #expect(seen.other.last == ["out"], "\(seen.other.suffix(3))")
-            #expect(seen.tokens.map(\.user) == seen.tokens.map(\.user).sorted(), "nobody comes back")
+            #expect(seen.tokens.map(\.user) == seen.tokens.map(\.user).sorted(), "no one comes back")
             #expect(
                 seen.tokens.allSatisfy { $0.user >= $0.before }, "who asks after a sign-in gets the new user's token")
         }

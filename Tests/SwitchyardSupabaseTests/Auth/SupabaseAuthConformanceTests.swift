@@ -31,7 +31,7 @@ struct SupabaseAuthConformanceTests {
 
     @Test func `What Supabase is spared`() {
         let optional = [
-            "a custom token signs in as the one it names", "a custom token that nobody signed is refused",
+            "a custom token signs in as the one it names", "a custom token that no one signed is refused",
         ]
         #expect(AuthConformance.leftOut(for: LocalSupabaseAuthHarness.askingFeatures) == optional)
         let asking = AuthConformance.all.filter { check in

@@ -186,7 +186,7 @@ import Testing
             (#"{"id":"ada","deleted_at":"2001-01-01T00:00:00Z"}"#, .tokenRevoked), (#"{"id":"eve"}"#, .unavailable),
             ("{}", .unavailable),
         ] as [(String, ErrorCode?)])
-    func `Whoever is banned is told so, also by a service that answers for them`(
+    func `A banned user gets that error, also by a service that answers for them`(
         _ answer: String, _ expected: ErrorCode?
     ) async throws {
         let (verifier, transport) = try verifier(secret: Secret(Self.secret))

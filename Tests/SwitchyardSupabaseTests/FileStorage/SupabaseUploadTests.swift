@@ -172,7 +172,7 @@ import Testing
             result = .success(try await client.put(Data(count: size), at: "a", options: options))
             #expect(throws: Never.self) { try transport.verify() }
         } catch {
-            // Whether the server hears of the end depends on who is faster: the clock waits for nobody.
+            // Whether the server learns of the end depends on who is faster: the clock waits for no one.
             result = .failure(error)
         }
         return result
@@ -186,7 +186,9 @@ import Testing
     }
 
     @Test(arguments: [("v2", true), ("v1", false)])
-    func `What a server does not complete twice is told by its version`(version: String, isOurs: Bool) async throws {
+    func `What a server does not complete twice is recognized by its version`(version: String, isOurs: Bool)
+        async throws
+    {
         let size = (6 << 20) + 1
         let result = try await unfinished(
             Self.session,
@@ -200,7 +202,7 @@ import Testing
         }
     }
 
-    @Test func `Who may write but not read is told what was sent`() async throws {
+    @Test func `Who may write but not read gets what was sent`() async throws {
         let hidden = ScriptedExchange.on(
             .get, "\(Self.root)/object/info/authenticated/avatars/a.png",
             .json(#"{"statusCode":"404","error":"not_found","message":"Object not found"}"#, status: 400))

@@ -16,7 +16,7 @@ struct LocalFunctionsTests {
     private struct Site {
         let supabase: LocalSupabase
 
-        /// - Parameter token: Whose functions they are; nobody's without one.
+        /// - Parameter token: Whose functions they are; no one's without one.
         func functions(
             token: (@Sendable (_ refreshing: Bool) -> String)? = nil
         ) throws -> SupabaseFunctions {
@@ -58,7 +58,7 @@ struct LocalFunctionsTests {
         var body: String
     }
 
-    /// Tells what it has heard.
+    /// Returns what it received.
     private static let echo: LocalFunction.Handler = { call in
         let echoed = Echo(
             who: call.token.map { $0.claims["sub"]?.string ?? $0.role } ?? "-", method: call.request.method.rawValue,
@@ -67,7 +67,7 @@ struct LocalFunctionsTests {
         return .json(try JSONBytesEncoder().encode(echoed))
     }
 
-    @Test func `A function hears who calls, how, behind which path and with what`() async throws {
+    @Test func `A function receives who calls, how, behind which path and with what`() async throws {
         try await withSite(["echo": LocalFunction(Self.echo)]) { site in
             let functions = try site.functions { _ in site.supabase.accessToken(for: "ann") }
             for method in SupabaseFunctionCall.Method.allCases {
@@ -78,7 +78,7 @@ struct LocalFunctionsTests {
                 #expect(
                     echoed
                         == Echo(
-                            // Nobody looks who asks for options.
+                            // No one looks who asks for options.
                             who: method == .options ? "-" : "ann", method: method.rawValue, path: "/deep path/7",
                             query: "a+b", body: call.body == .none ? "" : "words"))
             }
@@ -123,7 +123,7 @@ struct LocalFunctionsTests {
         }
     }
 
-    @Test func `What keeps a function from answering is told from what it answers`() async throws {
+    @Test func `What keeps a function from answering is distinguished from what it answers`() async throws {
         var functions = ["refusing": LocalFunction { _ in .text("not yours", status: 401) }]
         functions["missing"] = LocalFunction { _ in .text("no such thing", status: 404) }
         functions["throwing"] = LocalFunction { _ in throw CancellationError() }

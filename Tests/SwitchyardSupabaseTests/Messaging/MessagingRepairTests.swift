@@ -6,7 +6,7 @@ import Testing
 
 @testable import SwitchyardSupabase
 
-/// What was registered and subscribed to is heard again: after restarts, sign-outs, refusals and time without a connection.
+/// What was registered and subscribed to is delivered again: after restarts, sign-outs, refusals and time without a connection.
 @Suite(.timeLimit(.minutes(2))) struct MessagingRepairTests {
     private func withStub(_ body: (MessagingStub) async throws -> Void) async throws {
         let stub = try MessagingStub()
@@ -68,7 +68,7 @@ import Testing
     }
 
     @Test(arguments: ["alice", "ben"])
-    func `Who signs in again hears again`(_ next: String) async throws {
+    func `Who signs in again receives messages again`(_ next: String) async throws {
         try await withStub { stub in
             let auth = SteeredAuthClient("alice")
             let client = try stub.client(as: auth)
@@ -76,7 +76,7 @@ import Testing
             let token = try await client.token()
             let messages = await client.messageStream().begun()
             auth.become(nil)
-            try await eventually("nobody may listen") { stub.refusals == 2 }
+            try await eventually("no one may listen") { stub.refusals == 2 }
             auth.become(next)
             try await eventually("the installation is theirs", within: .seconds(20)) { stub.owners == [next] }
             // Once that is done, nothing is joined anew any more.
@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    @Test func `The installation is heard by whoever signs in instead`() async throws {
+    @Test func `The installation serves the user who signs in instead`() async throws {
         try await withStub { stub in
             let auth = SteeredAuthClient("alice")
             let client = try stub.client(as: auth)
@@ -212,7 +212,7 @@ import Testing
                 let auth = SteeredAuthClient(nil)
                 let second = try stub.client(as: auth, folder: folder)
                 let messages = await second.messageStream().begun()
-                // By the socket, for the registration, and for what nobody has heard yet.
+                // By the socket, for the registration, and for what has not been delivered yet.
                 try await eventually("sign-ins are followed") { auth.watcherCount == 3 }
                 auth.become("alice")
                 try await eventually("both channels are joined", within: .seconds(20)) { stub.joins == 4 }

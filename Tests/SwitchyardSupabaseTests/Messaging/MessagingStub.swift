@@ -14,7 +14,7 @@ final class MessagingStub: Sendable {
     private final class Socket: Sendable {
         let connection: any WebSocketConnection
         let topics = Mutex<Set<String>>([])
-        /// Those of them whose answer is on its way: what is told from then on comes behind it.
+        /// Those of them whose answer is on its way: what is sent from then on comes behind it.
         let answered = Mutex<Set<String>>([])
         init(_ connection: any WebSocketConnection) { self.connection = connection }
     }
@@ -148,7 +148,7 @@ final class MessagingStub: Sendable {
             for reply in replies(to: message, on: socket) {
                 try? await socket.connection.send(.text(reply.array.text()))
             }
-            // Counted last: what is told from then on comes behind the answer.
+            // Counted last: what is sent from then on comes behind the answer.
             if message.event == "phx_join", socket.topics.withLock({ $0.contains(message.topic) }) {
                 socket.answered.withLock { _ = $0.insert(message.topic) }
                 state.withLock { $0.joins += 1 }

@@ -10,7 +10,7 @@ import Testing
 
 @testable import SwitchyardSupabase
 
-/// Messages of the database while the realtime service loses its own connection to it and tells nobody.
+/// Messages of the database while the realtime service loses its own connection to it and reports nothing.
 @Suite(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
 struct MissedMessageTests {
     private final class Titles: Sendable {
@@ -70,7 +70,7 @@ struct MissedMessageTests {
     }
 
     @Test(.beside(busy), .timeLimit(.minutes(2)))
-    func `More messages than the service repeats are fetched, page by page, once nobody sends any more`() async throws {
+    func `More messages than the service repeats are fetched, page by page, once no one sends any more`() async throws {
         try await Self.busy.value
     }
 
@@ -98,7 +98,7 @@ struct MissedMessageTests {
         }
     }
 
-    @Test func `The messages of a channel are given to those who may hear it, and to nobody else`() async throws {
+    @Test func `The messages of a channel are given to those who may receive it, and to no one else`() async throws {
         let site = try await FaultyRealtimeSite(eventsToSilence: nil, refusalPause: .zero)
         let owner = try SupabaseMessagingAdapter(site.clientContext("alice"))
         let token = try await owner.token().value.reveal()

@@ -195,7 +195,8 @@ import Testing
         try transport.verify()
     }
 
-    @Test func `Messages are sent for a request: its observer hears of them, and none is sent after its deadline`()
+    @Test
+    func `Messages are sent for a request: its observer is notified of them, and none is sent after its deadline`()
         async throws
     {
         let events = EventLog()

@@ -5,7 +5,7 @@ import Testing
 
 /// The way to the server, as it opens, breaks and is opened again.
 struct RealtimeConnectionTests: RealtimeMachineSuite {
-    @Test func `A heartbeat that was not answered when the next is due means that nobody is there`() {
+    @Test func `A heartbeat that was not answered when the next is due means that no one is there`() {
         var machine = joined()
         let first = machine.handle(.timer(.heartbeat))
         #expect(sent(first).map(\.event) == ["heartbeat"])

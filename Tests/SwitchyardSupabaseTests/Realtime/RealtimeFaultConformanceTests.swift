@@ -13,7 +13,7 @@ import Testing
 @testable import SwitchyardSupabase
 
 /// A project whose realtime service has the faults that the real one was seen to have: it loses its database after every
-/// third event and tells nobody, and each join that is refused holds its whole connection up.
+/// third event and reports nothing, and each join that is refused holds its whole connection up.
 final class FaultyRealtimeSite: Sendable {
     let supabase: LocalSupabase
     /// Joined in vain by every client.
@@ -136,7 +136,7 @@ struct RealtimeFaultConformanceTests {
 
     // MARK: What the faults cost
 
-    /// What a client has told its observer of live queries that had to be repaired.
+    /// What a client has reported to its observer of live queries that had to be repaired.
     private final class Repairs: InfrastructureObserver {
         private let texts = Mutex<[String]>([])
         var all: [String] { texts.withLock { $0 } }
@@ -148,7 +148,7 @@ struct RealtimeFaultConformanceTests {
     }
 
     @Test(.beside(unannouncedRun), .timeLimit(.minutes(2)))
-    func `A change that nobody announced has the channels joined again, and the observer is told`() async throws {
+    func `A change that no one announced has the channels joined again, and the observer is notified`() async throws {
         try await Self.unannouncedRun.value
     }
 

@@ -44,7 +44,7 @@ struct RealtimeGapTests: RealtimeMachineSuite {
         #expect(Set(beats(Machine.beatsToProbe, &plain).map(\.event)) == ["heartbeat"])
     }
 
-    @Test func `Another client's probe is nobody's news, and confirms nothing`() {
+    @Test func `Another client's probe is no one's news, and confirms nothing`() {
         var machine = joined(Self.hints)
         let probe: JSON = ["type": "broadcast", "event": .string(RealtimeBroadcast.probe), "payload": [:]]
         #expect(machine.handle(channelMessage("broadcast", probe)).isEmpty)

@@ -51,7 +51,7 @@ struct RealtimeJoiningTests: RealtimeMachineSuite {
         #expect(events(machine.handle(channelMessage("broadcast", broadcast))).count == 1)
     }
 
-    @Test func `A confirmation that does not come is told once`() {
+    @Test func `A confirmation that does not come is reported once`() {
         var machine = joined(Self.watching)
         #expect(events(machine.handle(.timer(.confirmation(Self.room)))) == [.unconfirmed])
         #expect(events(machine.handle(channelMessage("system", Self.subscribed))) == [.confirmed])
@@ -108,7 +108,7 @@ struct RealtimeJoiningTests: RealtimeMachineSuite {
         #expect(sent(actions).map(\.event) == ["phx_leave"])
         #expect(pause(actions, .rejoin(Self.room)) == .seconds(1))
         #expect(sent(machine.handle(.timer(.rejoin(Self.room)))).map(\.event) == ["phx_join"])
-        // The late answer to the first join is about nobody.
+        // The late answer to the first join is about no one.
         #expect(machine.handle(reply("1")).isEmpty)
     }
 
@@ -170,7 +170,7 @@ struct RealtimeJoiningTests: RealtimeMachineSuite {
         #expect(pause(actions, .rejoin(Self.room)) == .seconds(1))
     }
 
-    @Test func `Leaving tells the server, and what comes then is not delivered`() {
+    @Test func `Leaving notifies the server, and what comes then is not delivered`() {
         var machine = joined()
         let actions = machine.handle(.leave(Self.room))
         #expect(sent(actions).map(\.event) == ["phx_leave"])

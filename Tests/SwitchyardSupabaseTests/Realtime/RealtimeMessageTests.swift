@@ -4,7 +4,7 @@ import Testing
 @testable import SwitchyardSupabase
 
 struct RealtimeMessageTests {
-    @Test func `Both forms of text are read, with what nobody knows passed over`() throws {
+    @Test func `Both forms of text are read, with what no one knows passed over`() throws {
         let expected = RealtimeMessage(joinRef: "1", ref: "2", topic: "realtime:a", event: "e", payload: ["x": 1])
         let texts = [
             #"["1","2","realtime:a","e",{"x":1}]"#,

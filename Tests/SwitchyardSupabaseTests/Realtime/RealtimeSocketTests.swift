@@ -79,7 +79,7 @@ struct RealtimeSocketTests {
         }
     }
 
-    @Test func `A refusal of the service itself is told with its reason`() async throws {
+    @Test func `A refusal of the service itself is reported with its reason`() async throws {
         try await withStub { stub, socket in
             stub.refuseWebSockets(with: .json(Array(#"{"error":"Tenant not found"}"#.utf8), status: 404))
             let channel = try socket.join("room", RealtimeConfiguration())
@@ -110,7 +110,7 @@ struct RealtimeSocketTests {
         }
     }
 
-    @Test func `A channel that nobody holds is left`() async throws {
+    @Test func `A channel that no one holds is left`() async throws {
         try await withStub { stub, socket in
             var channel: RealtimeChannel? = try socket.join("room", RealtimeConfiguration())
             #expect(try await channel?.next() == .joined)
@@ -129,7 +129,7 @@ struct RealtimeSocketTests {
             try await eventually("the new token is pushed") { stub.count(of: "access_token") == 1 }
             #expect(stub.received.last { $0.event == "access_token" }?.payload["access_token"] == "ben")
             auth.become(nil)
-            try await eventually("the channel is joined by nobody") { stub.count(of: "phx_join") == 2 }
+            try await eventually("the channel is joined by no one") { stub.count(of: "phx_join") == 2 }
             #expect(stub.received.last { $0.event == "phx_join" }?.payload["access_token"] == nil)
         }
     }
@@ -190,7 +190,7 @@ struct RealtimeSocketTests {
     }
 
     @Test(arguments: [("alice", true), ("6f1b4a0e-0c1f-4a63-9a55-1d4f1d6f7a10", false)])
-    func `A policy that lets nobody in is suspected of wanting a UUID where the subject is none`(
+    func `A policy that lets no one in is suspected of wanting a UUID where the subject is none`(
         _ subject: AuthUser.ID, _ isSuspected: Bool
     ) async throws {
         try await withStub(auth: FixedAuthClient.signedIn(subject)) { stub, socket in
@@ -262,7 +262,7 @@ struct RealtimeSocketTests {
         }
     }
 
-    @Test func `After what was lost, the next confirmation is told`() async throws {
+    @Test func `After what was lost, the next confirmation is delivered`() async throws {
         let inbox = RealtimeInbox(limit: 2)
         inbox.deliver(.confirmed)
         for event in [received(1), .interrupted, .joined, .confirmed, .interrupted] { inbox.deliver(event) }

@@ -25,7 +25,7 @@ struct RealtimeTokenTests: RealtimeMachineSuite {
         #expect(sent(machine.handle(reply("1"))).map(\.event) == ["access_token"])
     }
 
-    @Test func `When nobody is signed in any more the channel is joined anew`() {
+    @Test func `When no user is signed in any more the channel is joined anew`() {
         var machine = joined()
         let actions = machine.handle(.token(nil))
         #expect(sent(actions).map(\.event) == ["phx_leave", "phx_join"])

@@ -91,7 +91,7 @@ struct SharedSocketTests {
         #expect(first == nil && socket == nil)
     }
 
-    @Test func `The observer is told once for all callers`() throws {
+    @Test func `The observer is notified once for all callers`() throws {
         let log = EventLog()
         let module = SupabaseModule(
             SupabaseConfiguration(url: "https://demo.supabase.co", key: "k"), transport: { ScriptedTransport() })

@@ -110,7 +110,7 @@ struct AnonymousRightsTests {
         }
     }
 
-    @Test func `A client without a session is told why, and its writes do not wait`() async throws {
+    @Test func `A client without a session gets the reason, and its writes do not wait`() async throws {
         let site = try await SupabaseSite()
         let client = try site.client(key: site.supabase.anonKey)
         let reading = await #expect(throws: StorageError.self) {

@@ -50,7 +50,7 @@ struct DocumentDefenceTests {
         }
     }
 
-    @Test func `A malformed value that is there already spoils nobody's query`() async throws {
+    @Test func `A malformed value that is there already spoils no one's query`() async throws {
         try await withDatabase { server in
             try await server.query("insert into switchyard.rules values ('board', 'public', 'public')")
             let ann = try await SQLCaller("ann", on: server)
@@ -110,7 +110,7 @@ struct DocumentDefenceTests {
         }
     }
 
-    @Test func `Trees are deleted beside commits to them, and nobody is ended as a deadlock`() async throws {
+    @Test func `Trees are deleted beside commits to them, and no one is ended as a deadlock`() async throws {
         try await withDatabase { server in
             let end = ContinuousClock.now + .seconds(RunSize.full(4, part: 1.5))
             let failures = try await withThrowingTaskGroup(of: [String].self) { group in
@@ -228,7 +228,7 @@ struct DocumentDefenceTests {
         }
     }
 
-    @Test func `Deleting a tree does not tell whether there is one`() async throws {
+    @Test func `Deleting a tree does not reveal whether there is one`() async throws {
         try await withDatabase(domain: true) { server in
             try await server.query(
                 "insert into switchyard.rules values ('profiles', 'public', 'named'), ('notes', 'public', 'owner')")
@@ -258,7 +258,7 @@ struct DocumentDefenceTests {
     }
 
     @Test(arguments: [false, true])
-    func `Nobody hears when something changes in another person's tree`(domain: Bool) async throws {
+    func `No one is notified when something changes in another person's tree`(domain: Bool) async throws {
         try await withDatabase(domain: domain) { server in
             try await server.query(
                 "insert into switchyard.rules values ('open', 'public', 'owner'), ('inbox', 'owner', 'owner')")

@@ -59,7 +59,8 @@ struct InstallCheckTests {
         }
     }
 
-    @Test func `A role that may not change the channels is told what to paste, and with that all is well`() async throws
+    @Test func `A role that may not change the channels gets the statements to run, and with that all is well`()
+        async throws
     {
         try await withDatabase { server, supabase in
             let missing = try await install(on: server, as: maker)
@@ -72,7 +73,7 @@ struct InstallCheckTests {
             for row in missing { try await server.query(row[1]) }
             #expect(try await install(on: server, as: maker) == [])
 
-            // And it works: live queries are told, and messages heard.
+            // And it works: live queries are notified, and messages received.
             let module = SupabaseModule(
                 SupabaseConfiguration(url: supabase.server.url, key: Secret(supabase.anonKey)))
             let auth = try await module.makeAuthClient(ModuleContext())

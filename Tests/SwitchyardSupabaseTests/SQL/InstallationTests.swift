@@ -64,7 +64,7 @@ struct InstallationTests {
         #expect(try await row(second) == "ann|apns|one-\(first)")
     }
 
-    @Test func `Nobody registers without a session, or under a name that could be guessed`() async throws {
+    @Test func `No one registers without a session, or under a name that could be guessed`() async throws {
         let anonymous = await #expect(throws: StorageError.self) {
             try await call("switchyard_register", ["installation": .string(RandomID.make(length: 32))], as: nil)
         }
@@ -75,7 +75,7 @@ struct InstallationTests {
         #expect(short?.code == .invalidArgument)
     }
 
-    @Test func `Topics are for whoever is signed in, and other channels for nobody by this policy`() async throws {
+    @Test func `Topics are for whoever is signed in, and other channels for no one by this policy`() async throws {
         #expect(try await mayReceive("switchyard:topic:news", "ann"))
         #expect(try await !mayReceive("switchyard:topic:news", nil))
         #expect(try await !mayReceive("switchyard:other", "ann"))

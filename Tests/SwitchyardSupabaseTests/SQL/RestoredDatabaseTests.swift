@@ -11,7 +11,7 @@ import Testing
 /// Databases that were brought back from copies, whose transactions are counted anew or once more.
 @Suite(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
 struct RestoredDatabaseTests {
-    /// What a listener on one collection is told, as the functions' owner.
+    /// What a listener on one collection receives, as the functions' owner.
     private struct Reading {
         let token: String
         let isWhole: Bool
@@ -52,7 +52,8 @@ struct RestoredDatabaseTests {
     }
 
     @Test(.beside(movedRun))
-    func `After a restore into another cluster only what is new is told, and old places are none`() async throws {
+    func `After a restore into another cluster only what is new is delivered, and old tokens are invalid`() async throws
+    {
         try await Self.movedRun.value
     }
 
@@ -68,7 +69,7 @@ struct RestoredDatabaseTests {
         try await old.query(DocumentSchema.sql)
         try await Self.useUpTransactions(5000, port: old.port)
         for name in ["a", "b", "c"] { try await Self.commit("posts/\(name)", port: old.port) }
-        // Something is forgotten, too, and what has been forgotten is not to be told for ever as unknown.
+        // Something is forgotten, too, and what has been forgotten is not to be reported forever as unknown.
         try await Self.commit("posts/c", "delete", port: old.port)
         try await old.query(
             "update switchyard.deletions set deleted_at = now() - interval '1 year'; select switchyard.forget();")
@@ -82,7 +83,7 @@ struct RestoredDatabaseTests {
             "create role anon nologin; create role authenticated nologin; create role service_role nologin bypassrls;")
         try await Self.run(programs.path("pg_restore"), place + ["-p", "\(new.port)", "-d", "postgres", copy])
 
-        // Before anybody has written, everything is told each time.
+        // Before anybody has written, everything is delivered each time.
         let unsettled = try await Reading(new.port, since: before.token)
         #expect(unsettled.isWhole && unsettled.paths == ["posts/a", "posts/b"])
         #expect(try await Reading(new.port, since: unsettled.token).isWhole)
@@ -154,7 +155,7 @@ struct RestoredDatabaseTests {
         await third.stop()
     }
 
-    @Test(.beside(begunRun)) func `An administrator can begin a new epoch, and nobody else`() async throws {
+    @Test(.beside(begunRun)) func `An administrator can begin a new epoch, and no one else`() async throws {
         try await Self.begunRun.value
     }
 

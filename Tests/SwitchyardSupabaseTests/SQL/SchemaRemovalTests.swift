@@ -48,7 +48,7 @@ struct SchemaRemovalTests {
             }
             let installation = try await server.query(Self.catalog)
             #expect(installation != before)
-            // A trial tells the same, and changes nothing.
+            // A trial reports the same, and changes nothing.
             let trial = try await server.query(DocumentSchema.removal(isTrial: true))
             #expect(try await server.query(Self.catalog) == installation)
             #expect(try await server.query(DocumentSchema.removal()) == trial)
@@ -115,7 +115,7 @@ struct SchemaRemovalTests {
         }
     }
 
-    @Test func `Data that are kept are nobody's but the owner's, and there again after an installation`() async throws {
+    @Test func `Data that are kept are no one's but the owner's, and there again after an installation`() async throws {
         try await withDatabase { server in
             let before = try await server.query(Self.catalog)
             try await server.query(DocumentSchema.installation(of: [.documents, .domain, .messages]))

@@ -65,7 +65,7 @@ struct VisibleDocumentTests {
     func `What a query looks at is exactly what the caller may see`(domain: Bool) async throws {
         let server = try await Self.filled(domain: domain)
         defer { server.stop() }
-        for user in ["u1", "u2", "u5", "nobody", nil] {
+        for user in ["u1", "u2", "u5", "missing", nil] {
             let caller = try await SQLCaller(user, on: server)
             defer { caller.close() }
             // The caller's rules, and the owner's right to look.
@@ -87,7 +87,7 @@ struct VisibleDocumentTests {
                     "'select * from switchyard.documents d where ' || (switchyard.clauses($1::jsonb, false)).source || ' and ' || switchyard.allowed('read')"
                 let allowed = try await caller.text(agree.replacing("$SQL", with: rule), query)
                 #expect(seen == allowed, "\(source) \(place) by \(user ?? "signedOut"), domain: \(domain)")
-                // What a listener is told of, also of what is gone.
+                // What a listener receives, also of what is gone.
                 for (table, isGone) in [("documents", "false"), ("deletions", "true")] {
                     let visibleStatement = """
                         'select * from switchyard.\(table) d where ' || (switchyard.clauses($1::jsonb, false)).source || ' and '
@@ -164,11 +164,11 @@ struct VisibleDocumentTests {
                 #expect(isOwnTree || !found.contains("phone"), comment)
             }
         }
-        // Plans without a scan, of what nobody may see, say nothing.
+        // Plans without a scan, of what no one may see, say nothing.
         #expect(scans >= 10 && firsts >= 3, "\(scans) scans, \(firsts) of them with the permission in front")
     }
 
-    @Test func `How long a query takes tells nobody what is in a document that they may not see`() async throws {
+    @Test func `The time of a query reveals nothing of a document that the caller may not see`() async throws {
         let server = try await Self.filled(domain: true)
         defer { server.stop() }
         let names = JSON.array(CollidingNames.make(RunSize.full(20_000, part: 8_000)).map(JSON.string))

@@ -63,7 +63,7 @@ struct WrongSetUp: Sendable {
         }
     }
 
-    /// Why a write waits, as the queue says, and as whoever waits for the receipt hears it.
+    /// Why a write waits, as the queue says, and as its receipt reports it.
     func writing() async throws -> (queued: StorageError?, reported: StorageError?) {
         let receipt = try await backend.storage.setDocument("users/alice", ["name": "Alice"])
         var queued: StorageError?
@@ -84,12 +84,12 @@ struct WrongSetUp: Sendable {
         await backend.shutDown()
     }
 
-    /// What an observer is told within ten seconds while a live query is open.
+    /// What an observer is notified within ten seconds while a live query is open.
     func following(_ isIt: @escaping @Sendable (InfrastructureEvent.Kind) -> Bool) async throws {
         let stream = backend.storage.snapshots(of: Query(in: "users"))
         let following = Task { for try await _ in stream {} }
         defer { following.cancel() }
-        try await eventually("an observer is told", within: .seconds(10)) { log.kinds.contains(where: isIt) }
+        try await eventually("an observer is notified", within: .seconds(10)) { log.kinds.contains(where: isIt) }
     }
 }
 

@@ -31,7 +31,7 @@ import Testing
         #expect(read?.message.contains("web page (HTTP \(status))") == true)
         #expect(read?.message.contains("Check that the url") == true)
 
-        // A query finds nothing in the cache, which is no error; why it looked there is told.
+        // A query finds nothing in the cache, which is no error; the reason for reading there is reported.
         #expect(try await site.backend.storage.documents(Query(in: "users")).metadata.isFromCache)
         #expect(
             site.log.kinds.contains {
@@ -50,12 +50,12 @@ import Testing
         try await site.end()
     }
 
-    @Test func `A file call that meets a web page is tried again, and the observer hears why`() async throws {
+    @Test func `A file call that meets a web page is tried again, and the observer gets the reason`() async throws {
         let site = try await WrongSetUp { _ in .text("<html>", status: 404) }
         let call = Task {
             await site.failure { backend throws(FileStorageError) in try await backend.files.metadata(of: "a.txt") }
         }
-        try await eventually("an observer is told", within: .seconds(10)) {
+        try await eventually("an observer is notified", within: .seconds(10)) {
             site.log.kinds.contains {
                 if case .retry(_, _, _, let failure) = $0 { failure.message.contains("web page") } else { false }
             }
@@ -152,7 +152,7 @@ import Testing
         #expect(
             error?.message.hasPrefix("Writing “users/alice” failed: The policies do not allow it. Check the rules")
                 == true)
-        try await eventually("it is told") { site.log.refusals == ["users/alice: unauthorized"] }
+        try await eventually("it is reported") { site.log.refusals == ["users/alice: unauthorized"] }
         try await site.end()
     }
 
@@ -251,7 +251,7 @@ import Testing
         try await site.end()
     }
 
-    @Test func `Where realtime is switched off, an observer hears that live queries look by themselves`() async throws {
+    @Test func `Where realtime is switched off, an observer is notified that live queries poll`() async throws {
         let stub = try RealtimeStub()
         stub.refuseJoins("RealtimeDisabledForTenant: Realtime disabled for this tenant")
         let site = try await WrongSetUp(url: stub.url, hasFunctions: true, sockets: CurlTransport()) { _ in

@@ -6,7 +6,7 @@ import Testing
 
 @testable import SwitchyardSupabase
 
-/// What a project's storage keeps on the device while nobody has chosen it.
+/// What a project's storage keeps on the device while no one has chosen it.
 @Suite struct KeptDocumentsTests {
     private let state = ScratchSpace.url.appendingPathComponent("supabase-\(UInt64.random(in: 0 ... .max))")
     private let module = SupabaseModule(

@@ -10,10 +10,10 @@ import Testing
 
 @testable import SwitchyardSupabase
 
-/// Live queries that are told by a realtime service when to look: on a real PostgreSQL, with a service that a test steers.
+/// Live queries that a realtime service prompts: on a real PostgreSQL, with a service that a test steers.
 @Suite(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
 struct LiveHintTests {
-    /// Without a hint nobody looks during a test.
+    /// Without a hint no one looks during a test.
     private static let never = SupabaseWatch.Pace(alone: .seconds(3600), hinted: .seconds(3600))
 
     private struct Bed: Sendable {
@@ -100,7 +100,7 @@ struct LiveHintTests {
 
     private func collection() -> CollectionPath { CollectionPath(unchecked: "live-\(RandomID.make())") }
 
-    @Test func `A write of somebody else is seen when the service tells of it`() async throws {
+    @Test func `A write of somebody else is seen when the service announces it`() async throws {
         let bed = try await Bed(Self.never)
         let items = collection()
         let screen = Screen(Query(in: items), on: bed.client)
@@ -153,7 +153,7 @@ struct LiveHintTests {
         await bed.stop()
     }
 
-    @Test func `A hint of what was seen already makes nobody look, and neither do doubled ones twice`() async throws {
+    @Test func `A hint of what was seen already makes no one look, and neither do doubled ones twice`() async throws {
         let bed = try await Bed(Self.never)
         let items = collection()
         let topic = "documents:\(items.rawValue)"
@@ -202,7 +202,7 @@ struct LiveHintTests {
         await bed.stop()
     }
 
-    @Test func `While everything is told the questions become rare`() async throws {
+    @Test func `While everything is delivered the questions become rare`() async throws {
         let bed = try await Bed(SupabaseWatch.Pace(alone: .milliseconds(1), hinted: .seconds(3600)))
         let items = collection()
         let screen = Screen(Query(in: items), on: bed.client)
@@ -257,7 +257,7 @@ struct LiveHintTests {
         await bed.stop()
     }
 
-    @Test func `Channels are shared by queries of one place and left when nobody listens any more`() async throws {
+    @Test func `Channels are shared by queries of one place and left when no one listens any more`() async throws {
         let bed = try await Bed(Self.never)
         let items = collection()
         let screens = (0..<5).map {

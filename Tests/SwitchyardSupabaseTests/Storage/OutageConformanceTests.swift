@@ -18,7 +18,7 @@ import Testing
 struct OutageConformanceTests {
     struct Outage: Sendable, CustomTestStringConvertible {
         let testDescription: String
-        /// How many checks may fail: those with calls that nobody may repeat.
+        /// How many checks may fail: those with calls that no one may repeat.
         var mayFail = 0
         let add: @Sendable (FaultSwitches) -> [FaultSwitches.Rule]
     }

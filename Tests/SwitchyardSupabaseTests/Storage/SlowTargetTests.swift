@@ -37,7 +37,7 @@ import Testing
         return (watch, transport)
     }
 
-    /// What each target was told: `true` for a result, `false` for a refusal.
+    /// What each target received: `true` for a result, `false` for a refusal.
     private static func outcomes(_ watch: SupabaseWatch, _ count: Int) async throws -> [Int: Bool] {
         var outcomes: [Int: Bool] = [:]
         while outcomes.count < count, let event = try await watch.next() {

@@ -6,7 +6,7 @@ package import SwitchyardWire
 package enum SessionJob: String, Codable, Sendable {
     /// One token, at the moment the test says; the one it has is old.
     case refreshOnce
-    /// New tokens without end, until nobody is signed in any more.
+    /// New tokens without end, until no user is signed in any more.
     case refreshUntilSignedOut
     /// New tokens without end, until the test says that it is enough.
     case refreshUntilStopped
@@ -22,7 +22,7 @@ package struct SessionProcess<Vendor: SessionVendor>: Codable, Sendable {
 
     private var home: URL { URL(fileURLWithPath: folder, isDirectory: true) }
     private var reportFile: URL { home.appendingPathComponent("report") }
-    /// The test writes it to be heard.
+    /// Written by the test to give the sign.
     package var goFile: URL { home.appendingPathComponent("go") }
     /// The number of the sign-in that counts, written when it has been made.
     package var currentFile: URL { home.appendingPathComponent("current") }
@@ -85,7 +85,7 @@ package struct SessionProcess<Vendor: SessionVendor>: Codable, Sendable {
                 guard error.isRetryable else { throw error }
                 report("lost")
             }
-            // Leases are not handed on in the order of asking: who asks again at once leaves nobody a turn.
+            // Leases are not handed on in the order of asking: who asks again at once leaves no one a turn.
             try await Task.sleep(for: .milliseconds(5))
         }
         report("done \(await client.state.isSignedIn)")

@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    @Test func `Observers hear of checked tokens and of the administration, and for which request that was`()
+    @Test func `Observers are notified of checked tokens and of the administration, and for which request that was`()
         async throws
     {
         let events = EventLog()

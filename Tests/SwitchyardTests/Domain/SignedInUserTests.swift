@@ -5,7 +5,7 @@ import Testing
 
 /// Streams of one's own data end with the session, whoever is the first to notice that it is over.
 @Suite struct SignedInUserTests {
-    /// Has signed out, and has not told anybody yet.
+    /// Has signed out, and has not notified anyone yet.
     private struct LateAuth: RoutedAuthClient {
         let route: Route<any AuthClient>
         let state: AuthState
@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `A stream that storage ends first still says that nobody is signed in`(_ hasSignedOut: Bool) async throws {
+    func `A stream that storage ends first still says that no user is signed in`(_ hasSignedOut: Bool) async throws {
         let auth = MockAuthClient()
         let account = try await auth.signUp(email: "alice@example.com", password: "secret").get()
         if hasSignedOut { try await auth.signOut() }

@@ -168,7 +168,7 @@ import Testing
     private struct TroubledStorage: StorageClientWrapper {
         let base: any StorageClient
         private let metadata = SnapshotMetadata(
-            isFromCache: true, serverError: StorageError(.unavailable, "Nobody answers."))
+            isFromCache: true, serverError: StorageError(.unavailable, "No one answers."))
 
         init(base: any StorageClient) { self.base = base }
 
@@ -201,16 +201,16 @@ import Testing
         let backend = try await Infrastructure(Troubled())
         let storage = backend.storage
         let read = try await storage.document("users/alice").metadata
-        #expect(read.serverError?.message == "Reading “users/alice” failed: Nobody answers." && read.isFromCache)
+        #expect(read.serverError?.message == "Reading “users/alice” failed: No one answers." && read.isFromCache)
         let results = try await storage.documents(Query(in: "users"))
-        #expect(results.metadata.serverError?.message == "Querying “users” failed: Nobody answers.")
-        #expect(results.documents.first?.metadata.serverError?.message == "Querying “users” failed: Nobody answers.")
+        #expect(results.metadata.serverError?.message == "Querying “users” failed: No one answers.")
+        #expect(results.documents.first?.metadata.serverError?.message == "Querying “users” failed: No one answers.")
         for try await snapshot in storage.snapshots(of: "users/alice") {
-            #expect(snapshot.metadata.serverError?.message == "Following “users/alice” failed: Nobody answers.")
+            #expect(snapshot.metadata.serverError?.message == "Following “users/alice” failed: No one answers.")
             break
         }
         for try await snapshot in storage.snapshots(of: Query(in: "users")) {
-            #expect(snapshot.metadata.serverError?.message == "Following “users” failed: Nobody answers.")
+            #expect(snapshot.metadata.serverError?.message == "Following “users” failed: No one answers.")
             #expect(snapshot.metadata.serverError?.code == .unavailable && snapshot.metadata.isFromCache)
             break
         }

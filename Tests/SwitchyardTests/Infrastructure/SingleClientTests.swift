@@ -78,7 +78,7 @@ import Testing
         if service.isCore {
             try await Self.use(service, of: .mock, factory, on: nil)
         } else {
-            // On clients of its own, where nobody is signed in.
+            // On clients of its own, where no user is signed in.
             let factory = InfrastructureFactory(MockModule(backend: MockBackend()))
             let error = await #expect(throws: (any Error).self) {
                 () async throws -> Void in try await Self.use(service, of: .mock, factory, on: nil)

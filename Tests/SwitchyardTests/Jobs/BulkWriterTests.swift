@@ -4,7 +4,7 @@ import SwitchyardTestSupport
 import Synchronization
 import Testing
 
-/// Very many writes, some of which nobody wants, to a server that is busy now and then.
+/// Very many writes, some of which no one wants, to a server that is busy now and then.
 @Suite struct BulkWriterTests {
     private let backend = MockBackend()
 

@@ -110,7 +110,7 @@ import Testing
         #expect(query.results(among: [document]).isEmpty && !query.matches(document), "nor by who forgot to look")
     }
 
-    @Test func `A number that is out of bounds is told both of them`() {
+    @Test func `A number that is out of bounds gets an error with both`() {
         let attempts: [Query] = [
             Self.things.limited(to: .max),
             Self.things.ordered(by: "a").limited(toLast: .max),

@@ -185,7 +185,7 @@ import Testing
             }
         }
         let stream = try await transport.stream(HTTPRequest(.get, server.url("/")))
-        // Time enough for all of it, were nobody held back.
+        // Time enough for all of it, were no one held back.
         try await Task.sleep(for: .seconds(1))
         #expect(written.withLock { $0 } < 64_000_000)
         stream.body.cancel()

@@ -28,7 +28,7 @@ extension AdminConformance {
         {
             context in
             try await context.expectFailure(.unsupported, .invalidArgument, in: "making one") {
-                try await context.create(NewAccount(displayName: "Nobody"))
+                try await context.create(NewAccount(displayName: "Missing"))
             }
         },
     ].within("refusals")

@@ -9,7 +9,7 @@ extension AuthConformance {
             let user = try await context.client.updateAccount(AccountChanges(displayName: "Älice 😀", photoURL: photo))
             try expectEqual(user.displayName, "Älice 😀", "the name")
             try expectEqual(user.photoURL, photo, "the picture")
-            try expectEqual(user.email, context.email(), "the address, which nobody changed")
+            try expectEqual(user.email, context.email(), "the address, which no one changed")
             let other = try await context.device()
             try await context.signIn(on: other)
             let same = try await other.reloadUser()

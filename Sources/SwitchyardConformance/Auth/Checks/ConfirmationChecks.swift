@@ -3,7 +3,7 @@ import Switchyard
 extension AuthConformance {
     /// Addresses that have to be confirmed by email.
     static let confirmationChecks: [AuthCheck] = [
-        AuthCheck("signing up sends a confirmation, and signs nobody in", needs: .confirmation) { context in
+        AuthCheck("signing up sends a confirmation, and signs no one in", needs: .confirmation) { context in
             let result = try await context.client.signUp(email: context.email(), password: context.password)
             try expectEqual(result, .confirmationSent(to: context.email()), "what signing up came to")
             try await context.expectSignedOut()
@@ -50,9 +50,9 @@ extension AuthConformance {
             let user = try await context.client.signIn(with: .emailLink(email: context.email(), second))
             try await context.expectSignedIn(user.id)
         },
-        AuthCheck("nobody learns from a confirmation whether an address has an account", needs: .confirmation) {
+        AuthCheck("no one learns from a confirmation whether an address has an account", needs: .confirmation) {
             context in
-            try await context.client.resendConfirmation(to: context.email("nobody"))
+            try await context.client.resendConfirmation(to: context.email("missing"))
             try await context.signUp()
             try await context.device().resendConfirmation(to: context.email())
         },

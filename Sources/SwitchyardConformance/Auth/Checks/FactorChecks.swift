@@ -42,7 +42,7 @@ extension AuthConformance {
             try await context.expectSignedIn(user.id, on: other)
             try expectEqual(try await other.accessToken().userID, user.id, "whose token it is")
         },
-        AuthCheck("a wrong answer signs nobody in", needs: .secondFactors) { context in
+        AuthCheck("a wrong answer signs no one in", needs: .secondFactors) { context in
             let (user, enrollment) = try await enroll(context)
             let other = try await context.device()
             let challenge = try await challenge(on: other, context)

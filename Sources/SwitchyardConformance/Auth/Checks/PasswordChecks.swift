@@ -2,8 +2,8 @@ import Switchyard
 
 extension AuthConformance {
     static let passwordChecks: [AuthCheck] = [
-        AuthCheck("a new device has nobody signed in") { context in
-            try await context.watch().newest("that nobody is signed in") { $0 == .signedOut(SignOut(.never)) }
+        AuthCheck("a new device has no user signed in") { context in
+            try await context.watch().newest("that no user is signed in") { $0 == .signedOut(SignOut(.never)) }
             try expect(await context.client.currentUser == nil, "there is no user", found: "one")
         },
         AuthCheck("signing up makes an account and signs it in") { context in
@@ -62,7 +62,7 @@ extension AuthConformance {
         },
         AuthCheck("an address without an account is refused") { context in
             try await context.expectFailure(.invalidCredential, in: "signing in") {
-                try await context.signIn("nobody")
+                try await context.signIn("missing")
             }
             try await context.expectSignedOut()
         },
@@ -110,7 +110,7 @@ extension AuthConformance {
                 try await context.client.accessToken()
             }
         },
-        AuthCheck("signing out where nobody is signed in is no error") { context in
+        AuthCheck("signing out where no user is signed in is no error") { context in
             try await context.client.signOut()
             try await context.expectSignedOut()
         },
@@ -131,11 +131,11 @@ extension AuthConformance {
         },
         AuthCheck("the stream of states shows each change, in order") { context in
             let probe = context.watch()
-            try await probe.newest("that nobody is signed in") { !$0.isSignedIn && $0 != .unknown }
+            try await probe.newest("that no user is signed in") { !$0.isSignedIn && $0 != .unknown }
             let user = try await context.signUp()
             try await probe.newest("the user") { $0.user?.id == user.id }
             try await context.client.signOut()
-            try await probe.newest("that nobody is signed in any more") { $0 == .signedOut(SignOut(.byUser)) }
+            try await probe.newest("that no user is signed in any more") { $0 == .signedOut(SignOut(.byUser)) }
             try await context.signIn()
             try await probe.newest("the user again") { $0.user?.id == user.id }
             let kinds = probe.elements.filter { $0 != .unknown }.map(\.isSignedIn)
@@ -149,7 +149,7 @@ extension AuthConformance {
             for probe in probes { try await probe.newest("the user") { $0.user?.id == user.id } }
             await probes[0].stop()
             try await context.client.signOut()
-            try await probes[1].newest("that nobody is signed in") { !$0.isSignedIn }
+            try await probes[1].newest("that no user is signed in") { !$0.isSignedIn }
         },
         AuthCheck("the state can be read at any time, and agrees with the stream") { context in
             let user = try await context.signUp()
@@ -163,7 +163,7 @@ extension AuthConformance {
             let seen = probe.elements.count
             for _ in 0..<3 { _ = try await context.client.accessToken(refreshing: true) }
             try await context.client.signOut()
-            try await probe.newest("that nobody is signed in") { !$0.isSignedIn }
+            try await probe.newest("that no user is signed in") { !$0.isSignedIn }
             try expect(
                 probe.elements.dropFirst(seen).allSatisfy { !$0.isSignedIn }, "no state came of the new tokens",
                 found: "\(probe.elements.count - seen) states")
@@ -193,7 +193,7 @@ extension AuthConformance {
             try await context.signUp()
             try await context.client.signOut()
             let reopened = try await context.restart(context.client)
-            try await context.watch(reopened).newest("that nobody is signed in") { !$0.isSignedIn && $0 != .unknown }
+            try await context.watch(reopened).newest("that no user is signed in") { !$0.isSignedIn && $0 != .unknown }
             try await context.expectSignedOut(on: reopened)
         },
     ].within("states")

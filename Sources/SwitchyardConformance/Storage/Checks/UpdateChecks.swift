@@ -13,7 +13,7 @@ extension StorageConformance {
             try await context.store.merge(path, ["text": "new"])
             try await context.store.expect(path, holds: ["text": "new"])
         },
-        StorageCheck("a merge removes the fields that it is told to") { context in
+        StorageCheck("a merge removes the named fields") { context in
             let path = context.document("a")
             try await context.store.set(path, ["text": "old", "number": 1])
             try await context.store.merge(path, ["text": .delete])
@@ -85,7 +85,7 @@ extension StorageConformance {
             try await context.client.updateDocument(path, ["number": 5]).acknowledged()
             try await context.store.expect(path, holds: ["text": "old", "number": 5])
         },
-        StorageCheck("an update removes the fields that it is told to") { context in
+        StorageCheck("an update removes the named fields") { context in
             let path = context.document("a")
             try await context.store.set(path, ["text": "old", "number": 1])
             try await context.store.update(path, ["text": .delete, "number": 2])

@@ -79,7 +79,7 @@ package final class FileSessionStore: SessionStore {
                 return SessionStoreOutcome(.overtaken(base.record), mark: base.mark)
             }
             do throws(POSIXFile.Failure) {
-                // A process that never gives the lock back keeps nobody signed in.
+                // A process that never gives the lock back keeps no user signed in.
                 guard lock != nil || change.endsSession else { throw POSIXFile.Failure("another process holds it") }
                 if base.isForeign {
                     // It may be a newer session, or the end of this one: only a user's request may replace it.

@@ -59,7 +59,9 @@ import SwitchyardServerKit
                 request.fragmentSize = item.fragmentSize
                 let (messages, error, closed) = try await echo(transport.webSocket(request))
                 #expect(messages == item.messages, "\(item.number)")
-                try await eventually("\(item.number) has been heard") { received.withLock { $0[item.number] != nil } }
+                try await eventually("\(item.number) has been received") {
+                    received.withLock { $0[item.number] != nil }
+                }
                 let result = received.withLock { $0[item.number] ?? Received() }
                 #expect(result.violation == nil, "\(item.number)")
                 let expected = item.replies.map { ReplyReader.Received.reply($0) }
