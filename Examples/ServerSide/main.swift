@@ -83,7 +83,7 @@ while try await reminders.count() > 0 { try await Task.sleep(for: .milliseconds(
 worker.cancel()
 try await worker.value
 
-// Notifies users who have the app open. Nothing is kept for later listeners.
+// Notifies users who have the app open. Nothing is saved for later listeners.
 let listener = people[0].app.messaging
 try await listener.subscribe(to: "reminders")
 let messages = await listener.messageStream().begun()

@@ -78,7 +78,7 @@ public final class FirebaseAppClient: Sendable {
     /// each event that the app itself reports.
     public var isAnalyticsEnabled: Bool { isEnabled.withLock { $0 } }
 
-    /// Stores the user's choice. It is kept across launches if there is a state folder.
+    /// Stores the user's choice. It is remembered across launches if there is a state folder.
     ///
     /// - Throws: `.localStore` if it cannot be stored; it still applies to this process.
     public func setAnalyticsEnabled(_ isEnabled: Bool) throws(InfrastructureError) {
@@ -101,7 +101,8 @@ public final class FirebaseAppClient: Sendable {
         else {
             // Never take a damaged file for consent.
             throw InfrastructureError(
-                .localStore, "The choice about analytics in “\(file.path)” cannot be read; delete the file to ask anew."
+                .localStore,
+                "The choice about analytics in “\(file.path)” cannot be read; delete the file to choose again."
             )
         }
         return isEnabled

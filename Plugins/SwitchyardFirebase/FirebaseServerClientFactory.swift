@@ -89,7 +89,7 @@ extension FirebaseContext {
         guard endpoint.isEmulator else {
             throw InfrastructureError(
                 .invalidConfiguration,
-                "Acting for the project takes a credential. Set credential in Firebase's configuration to the path of a service "
+                "Acting for the project requires a credential. Set credential in Firebase's configuration to the path of a service "
                     + "account's key file, or to applicationDefault; never in an app.")
         }
         return .ofEmulators(transport: transport, clock: module.clock)

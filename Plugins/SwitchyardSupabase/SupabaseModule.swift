@@ -92,19 +92,19 @@ public struct SupabaseModule: InfrastructureModule {
         guard !Self.isSecret(configuration.key.reveal()) else {
             throw problem(
                 "key is the project's secret key, which bypasses all policies. Put the publishable key there; the secret key "
-                    + "goes into serviceKey, on servers only")
+                    + "belongs in serviceKey, on servers only")
         }
         if let key = configuration.serviceKey {
             try check("serviceKey", key.reveal(), of: project)
             guard !Self.isPublic(key.reveal()) else {
                 throw problem(
                     "serviceKey is the project's publishable key, which has no rights of its own. Put the secret key there, on "
-                        + "servers only; the publishable key goes into key")
+                        + "servers only; the publishable key belongs in key")
             }
         }
         if let what = configuration.jwtSecret.flatMap({ LegacySecret.problem(of: $0) }) {
             throw problem(
-                "jwtSecret \(what). Anybody could write tokens that pass with it. Copy the legacy JWT secret from the dashboard: "
+                "jwtSecret \(what). Anyone could forge tokens with it. Copy the legacy JWT secret from the dashboard: "
                     + "Project Settings, JWT Keys. A project with signing keys needs none")
         }
         _ = try SupabaseBuckets(configuration)
@@ -126,7 +126,7 @@ public struct SupabaseModule: InfrastructureModule {
         if let expected = project.reference, let found = SupabaseGrant.claims(of: text)?["ref"]?.string,
             found != expected
         {
-            throw problem("\(name) is of the project “\(found)”, and the url is that of “\(expected)”")
+            throw problem("\(name) belongs to the project “\(found)”, but the url is that of “\(expected)”")
         }
     }
 

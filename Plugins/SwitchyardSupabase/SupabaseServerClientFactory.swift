@@ -96,7 +96,7 @@ struct SupabaseServerClientFactory: ServerClientFactory {
             if let key = context.configuration.serviceKey { return key }
             throw InfrastructureError(
                 .invalidConfiguration,
-                "Acting for the project takes Supabase's serviceKey, which is not set. Set it to the secret key (sb_secret_…) or "
+                "Acting for the project requires Supabase's serviceKey, which is not set. Set it to the secret key (sb_secret_…) or "
                     + "the service_role key of the project: Project Settings, API Keys. It bypasses all policies: never in an app."
             )
         }

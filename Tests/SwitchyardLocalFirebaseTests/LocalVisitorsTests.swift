@@ -80,7 +80,7 @@ import Testing
         options = LocalFirebaseOptions()
         options.folder = file.appendingPathComponent("inside")
         let folder = #expect(throws: LocalFirebaseError.self) { try LocalFirebase(options) }
-        #expect("\(folder!)".contains("cannot be made: Not a directory."))
+        #expect("\(folder!)".contains("cannot be created: Not a directory."))
     }
 
     @Test func `A page that was named may do what its user may`() async throws {

@@ -152,7 +152,7 @@ final class FirebaseAdminClient: AdminClient {
         let text = JSON.object(try JSONObject(claims: claims)).text()
         guard text.utf8.count <= 1000 else {
             throw AuthError(
-                .invalidArgument, "The claims have \(text.utf8.count) bytes as JSON; Firebase takes 1000 at most.")
+                .invalidArgument, "The claims have \(text.utf8.count) bytes as JSON; Firebase accepts at most 1000.")
         }
         return text
     }

@@ -55,7 +55,7 @@ final class FirebaseTokenVerifier: TokenVerifier {
             guard TokenKey.isAvailable else { throw .noCryptography }
             let key = try await kind.keys.key(web.keyID)
             guard key.algorithm == .rs256, key.verifies(web.signature, of: web.signed) else {
-                throw TokenError(.invalidSignature, "The project has not signed the token.")
+                throw TokenError(.invalidSignature, "The project did not sign the token.")
             }
         case "none" where acceptsUnsigned && web.signature.isEmpty: break
         case "none" where isEmulatorByVariable:

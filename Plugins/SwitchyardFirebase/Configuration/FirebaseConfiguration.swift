@@ -42,7 +42,7 @@ public struct FirebaseConfiguration: Sendable, Hashable {
     /// Whether a transaction locks the documents it reads on the server, so that others wait, instead of checking at the end that
     /// nothing has changed. For documents that many clients change at the same time.
     public var locksInTransactions: Bool
-    /// Whether documents and queued writes are kept in the state folder, if there is one. Otherwise they are lost with the
+    /// Whether documents and queued writes are stored in the state folder, if there is one. Otherwise they are lost with the
     /// client.
     public var keepsDocuments: Bool
     /// The approximate size of the cache, in bytes. Above it, the least recently used documents are dropped.

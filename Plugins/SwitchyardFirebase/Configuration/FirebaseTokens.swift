@@ -63,7 +63,7 @@ struct FirebaseTokens: Sendable {
             case .otherProject(let project, let expected):
                 ErrorDetails(
                     .unauthenticated,
-                    "The session is of the project “\(project)”, and “\(expected)” is asked. The API key belongs to the "
+                    "The session belongs to the project “\(project)”, but the call is for “\(expected)”. The API key belongs to the "
                         + "former: copy apiKey and project from one project's settings, then sign in again.",
                     isRetryable: false)
             case .otherUser:
@@ -114,9 +114,11 @@ struct FirebaseTokens: Sendable {
 
     /// Why a request that the rules refuse was unauthenticated.
     var unauthenticatedHint: String? {
-        if credential != nil { return "The project's credential was sent: does its account have the role for this?" }
+        if credential != nil {
+            return "The call was made with the project's credential. Does its account have the required role?"
+        }
         guard auth == nil, let people else { return "No user was signed in." }
-        return "Sessions of “\(people.provider)” mean nothing to Firebase's rules, so no user was signed in."
+        return "Sessions of “\(people.provider)” have no meaning for Firebase's rules, so no user was signed in."
     }
 
     /// Whether requesting new tokens could help.

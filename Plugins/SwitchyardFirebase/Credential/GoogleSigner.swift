@@ -3,7 +3,7 @@ import SwitchyardBytes
 import SwitchyardProviderHTTP
 import SwitchyardWire
 
-/// Signs with a key kept by Google, for servers without a key file, such as machines at Google.
+/// Signs with a key stored at Google, for servers without a key file, such as machines at Google.
 struct GoogleSigner: CustomTokenSigner {
     private let tokens: ProjectTokens
     /// The account that the configuration names.
@@ -89,7 +89,7 @@ struct GoogleSigner: CustomTokenSigner {
             case (403, _):
                 (
                     .unauthorized,
-                    "Firebase's credential may not sign in its name. Give whoever the credential stands for the role Service "
+                    "Firebase's credential may not sign in its name. Grant the credential's account the role Service "
                         + "Account Token Creator on this account, also where it is the account itself: Google Cloud console, "
                         + "IAM & Admin, Service Accounts, Permissions."
                 )

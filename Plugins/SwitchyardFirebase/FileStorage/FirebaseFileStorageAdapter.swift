@@ -149,7 +149,7 @@ public final class FirebaseFileStorageAdapter: FileStorageClient {
         try path.checked()
         guard let token = try await service.bound().object(path).downloadTokens.first else {
             throw FileStorageError(
-                .noDownloadURL, "The file has no download token; make one in the console, or store it anew.")
+                .noDownloadURL, "The file has no download token; make one in the console, or upload it again.")
         }
         guard let url = URL(string: service.address(of: path, ["alt": "media", "token": token])) else {
             throw FileStorageError(.invalidArgument, "The path cannot be written as a URL.")

@@ -52,7 +52,7 @@ public final class FirebaseMessageSender: Sendable {
         guard let source else {
             throw InfrastructureError(
                 .invalidConfiguration,
-                "Sending messages takes a credential. Set credential in Firebase's configuration to the path of a service "
+                "Sending messages requires a credential. Set credential in Firebase's configuration to the path of a service "
                     + "account's key file, or to applicationDefault; never in an app.")
         }
         let tokens = ProjectTokens(source, transport: transport, clock: clock, now: now)
@@ -100,7 +100,7 @@ public final class FirebaseMessageSender: Sendable {
     ) throws(InfrastructureError) {
         guard !configuration.project.isEmpty else {
             throw InfrastructureError(
-                .invalidConfiguration, "Sending messages takes a project. Set project in Firebase's configuration.")
+                .invalidConfiguration, "Sending messages requires a project. Set project in Firebase's configuration.")
         }
         project = configuration.project
         endpoint = try FirebaseEndpoint(

@@ -6,7 +6,7 @@ import Synchronization
 
 /// Accounts and sessions in the ``MockAccounts`` of a backend, with every way to sign in, without a network.
 ///
-/// The session is kept in a ``MockSessionStore`` and outlives the client. Access tokens are refreshed one at a time, each for
+/// The session is saved in a ``MockSessionStore`` and outlives the client. Access tokens are refreshed one at a time, each for
 /// the session that started the refresh. All of this is done by the session engine that every provider uses.
 public final class MockAuthClient: AuthClient {
     public let provider: InfrastructureProvider = .mock

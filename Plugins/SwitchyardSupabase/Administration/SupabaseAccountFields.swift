@@ -121,7 +121,7 @@ extension ManagedAccount {
         for (name, value) in claims.sorted(by: { $0.key < $1.key }) {
             guard !serviceClaims.contains(name) else {
                 throw AuthError(
-                    .invalidArgument, "The claim “\(name)” is kept by Supabase itself. Choose another name.")
+                    .invalidArgument, "The claim “\(name)” is reserved by Supabase. Choose another name.")
             }
             guard let json = JSON(claim: value) else {
                 throw AuthError(

@@ -105,7 +105,7 @@ extension AuthError {
             default:
                 (
                     Code(rawValue: serverCode),
-                    "The server refused the call (\(serverCode)). Look the code up in Supabase's documentation, and see "
+                    "The server refused the call (\(serverCode)). Look up the code in Supabase's documentation, and see "
                         + "Logs, Auth in the dashboard."
                 )
             }

@@ -41,7 +41,7 @@ extension SupabaseAuthAdapter {
 extension SupabaseAuthFailure {
     /// A new address that must be confirmed from both mailboxes.
     fileprivate static let halfConfirmed = own(
-        .emailNotConfirmed, "The link was taken. Open the one in the mail to the other address as well.")
+        .emailNotConfirmed, "The link was accepted. Open the one in the email to the other address, too.")
 }
 
 extension SupabaseAuthService {

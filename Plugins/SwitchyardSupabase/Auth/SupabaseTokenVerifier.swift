@@ -65,7 +65,7 @@ final class SupabaseTokenVerifier: TokenVerifier {
         return verified
     }
 
-    private static let foreign = TokenError(.invalidSignature, "The project has not signed the token.")
+    private static let foreign = TokenError(.invalidSignature, "The project did not sign the token.")
 
     private func checkSecret(_ web: JSONWebToken) throws(TokenError) {
         guard var code else {

@@ -30,11 +30,11 @@ public struct SupabaseConfiguration: Sendable, Hashable {
     public var tables: [SupabaseTableMapping]
     /// Whether all other collections are stored in the document table. If not, only those of ``tables`` exist.
     public var usesDocumentTable: Bool
-    /// How often to look for changes that nothing announces.
+    /// How often to check for changes that nothing announces.
     public var checkInterval: Duration
     /// How to reach the project's realtime service, or whether to do without it.
     public var realtime: SupabaseRealtime
-    /// Whether documents and queued writes are kept in the state folder, if there is one. Otherwise they are lost with the
+    /// Whether documents and queued writes are stored in the state folder, if there is one. Otherwise they are lost with the
     /// client.
     public var keepsDocuments: Bool
     /// The approximate size of the cache, in bytes. Above it, the least recently used documents are dropped.

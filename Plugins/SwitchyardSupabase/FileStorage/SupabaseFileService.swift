@@ -135,7 +135,7 @@ struct SupabaseFileService: Sendable {
             }
             throw FileStorageError(
                 .notFound,
-                "The bucket “\(name)” does not exist. Make it in the dashboard under Storage, or start a local Supabase with "
+                "The bucket “\(name)” does not exist. Create it in the dashboard under Storage, or start a local Supabase with "
                     + "--bucket \(name), or correct the name in the configuration.", underlying: error.underlying)
         }
     }

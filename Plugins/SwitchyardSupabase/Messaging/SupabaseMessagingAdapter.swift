@@ -32,7 +32,8 @@ public final class SupabaseMessagingAdapter: MessagingClient {
     init(_ context: SupabaseContext) throws(InfrastructureError) {
         guard context.configuration.realtime.mode != .off else {
             throw InfrastructureError(
-                .unsupported, "Messages come over Supabase's realtime service, which the configuration switches off.")
+                .unsupported,
+                "Messages arrive through Supabase's realtime service, but the configuration sets realtime.mode to off.")
         }
         transport = context.transport
         hub = MessageInbox(following: context.module.session)

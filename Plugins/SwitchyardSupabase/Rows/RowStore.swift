@@ -43,7 +43,7 @@ struct RowStore: Sendable {
     /// The version that the database gave a row when it was given a time; `nil` if it has changed since, or is not known.
     func version(of path: StoragePath, at time: Timestamp) -> String? { versions.version(of: path, at: time) }
 
-    /// The tags of rows that this process has read. What was kept from an earlier one is read again, since a change of the
+    /// The tags of rows that this process has read. What an earlier process stored is read again, since a change of the
     /// table's columns leaves versions as they were.
     func current(_ tags: [StoragePath: DocumentTag], of table: MappedTable) -> [StoragePath: DocumentTag] {
         tags.filter { path, tag in table.version(in: tag).map { versions.knows($0, of: path) } ?? false }

@@ -12,7 +12,7 @@ struct RowTranslation {
     }
 
     private let shape: RowShape
-    /// Whether rows of several parents are looked at.
+    /// Whether rows of several parents are read.
     var isGroup = false
 
     init(_ shape: RowShape) { self.shape = shape }

@@ -5,7 +5,7 @@ import SwitchyardWire
 
 /// Several rows in one request.
 extension RowWriter {
-    /// How many rows a look names.
+    /// How many rows one check names.
     private static let portion = 100
 
     /// Carries out all writes of a group, or none.

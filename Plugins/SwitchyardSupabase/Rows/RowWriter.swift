@@ -118,7 +118,7 @@ struct RowWriter: Sendable {
                 throw StorageError(
                     .aborted,
                     "It is not known whether this write to “\(row.path)”, whose answer was lost, has taken effect, because the row "
-                        + "has changed since. Look at the row, and write again what is missing.", isRetryable: false,
+                        + "has changed since. Read the row, and write again what is missing.", isRetryable: false,
                     isRefusal: true)
             }
             switch write.precondition {

@@ -34,7 +34,7 @@ public enum DocumentSchema {
     }
 
     /// The rule `domain`, with rows of `switchyard.rules` for the clients of users, contacts, check-ins and notifications, to be run
-    /// after ``sql``. Users own their documents, and contacts can do what these clients do for them. Existing rows are kept.
+    /// after ``sql``. Users own their documents, and contacts can do what these clients do for them. Existing rows stay.
     public static var domainRules: String { script([.domain, .check], [.domain], anon: false) }
 
     private static func sql(_ parts: Set<SchemaPart>, anon: Bool = false) -> String {

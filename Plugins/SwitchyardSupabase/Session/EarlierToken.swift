@@ -25,7 +25,7 @@ final class EarlierToken: Sendable {
     func token(for current: AccessToken) -> AccessToken {
         state.withLock { state in
             if state.current?.value != current.value {
-                // A token of another user is never kept.
+                // A token of another user is never stored.
                 state.previous = state.current?.userID == current.userID ? state.current : nil
                 (state.current, state.end) = (current, nil)
             }

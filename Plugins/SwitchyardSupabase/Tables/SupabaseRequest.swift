@@ -6,7 +6,7 @@ import SwitchyardWire
 /// A request to the data service in the making. Each step returns a changed copy; a request is sent by asking for its outcome:
 /// ``rows(as:)``, ``row(as:)``, ``first(as:)``, ``page(count:as:)``, ``count(_:)``, ``run()`` or ``explain(analyze:)``.
 ///
-/// A mistake, such as a value that cannot be encoded, is kept and thrown when the request is sent.
+/// A mistake, such as a value that cannot be encoded, is stored and thrown when the request is sent.
 public struct SupabaseRequest: Sendable {
     /// How rows are counted.
     public enum Count: String, Sendable, Hashable {

@@ -14,11 +14,11 @@ enum TableValue {
         case .null:
             throw StorageError(
                 .invalidArgument,
-                "“\(column)” is compared with nothing, which matches no row. Use isNull(\"\(column)\").")
+                "“\(column)” is compared with null, which matches no row. Use isNull(\"\(column)\").")
         case .array, .object:
             throw StorageError(
                 .invalidArgument,
-                "“\(column)” is compared with a value of several parts. Use contains, or a field of it such as "
+                "“\(column)” is compared with a structured value. Use contains, or a field of it such as "
                     + "\"\(column)->>name\".")
         case let other: return other.text()
         }

@@ -258,7 +258,8 @@ extension BulkReport {
 extension StorageError {
     /// The same for a write that may have taken effect.
     fileprivate var inDoubt: StorageError {
-        saying("It is not known whether the write took effect: look before you write again. \(message)").asLasting()
+        saying("It is not known whether the write took effect. Read the document before you write again. \(message)")
+            .asLasting()
     }
 }
 

@@ -88,7 +88,7 @@ public struct WorkQueue<Payload: Codable & Sendable>: Sendable {
         guard limit > 0 else { return [] }
         let due = Query(in: collection).where("availableAt", .lessThanOrEqual, .timestamp(now()))
             .ordered(by: "availableAt").limited(to: min(limit, 50) * 4)
-        // Workers that look at the same moment should not all try to claim the same jobs.
+        // Workers that query at the same moment should not all try to claim the same jobs.
         let candidates = try await storage.documents(due, from: .server).documents.shuffled()
         var claimed: [Job<Payload>] = []
         for candidate in candidates where claimed.count < limit {

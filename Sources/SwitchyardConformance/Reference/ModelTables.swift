@@ -21,7 +21,7 @@ struct ModelTableState {
     var tags: [StoragePath: Int] = [:]
     var lastTag = 0
     var isHidden: @Sendable (StoragePath) -> Bool = { _ in false }
-    /// Why commits fail at present, without having been refused.
+    /// Why commits currently fail, without having been refused.
     var trouble: StorageError?
     /// Commits that wait for a lock, although their sender lost the connection.
     var held: [HeldCommit] = []

@@ -88,7 +88,7 @@ struct AuthRefusal: Error, Sendable {
     let message: String
     /// Further members of the body.
     var more = JSONObject()
-    /// Whether the call's changes so far are kept, as when a stolen token ends a session.
+    /// Whether the call's changes so far are committed, as when a stolen token ends a session.
     var keepsChanges = false
     /// Whether somebody else wrote the same address or number into the tables while the call was running.
     private(set) var isRace = false

@@ -182,7 +182,7 @@ final class RealtimeFeed: Sendable {
     }
 }
 
-/// Wakes a waiting task; one ring without a waiter is kept.
+/// Wakes a waiting task; one ring without a waiter is remembered.
 private final class AsyncSignal: Sendable {
     private let state = Mutex<(hasRung: Bool, waiter: CheckedContinuation<Void, Never>?)>((false, nil))
 

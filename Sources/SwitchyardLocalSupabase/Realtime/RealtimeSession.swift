@@ -2,7 +2,7 @@ import SwitchyardBytes
 import SwitchyardWire
 import Synchronization
 
-/// A token with its text, as kept by sessions and channels.
+/// A token with its text, as stored by sessions and channels.
 struct RealtimeToken: Sendable {
     let text: String
     let token: SupabaseToken

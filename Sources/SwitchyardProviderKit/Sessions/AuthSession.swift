@@ -2,7 +2,7 @@ package import Switchyard
 
 /// One sign-in on this device, with its current state.
 package struct AuthSession: Sendable, Hashable {
-    /// Made at the sign-in and kept through every refresh; calls are bound to it.
+    /// Made at the sign-in and preserved by every refresh; calls are bound to it.
     package let id: String
     package var user: AuthUser
     /// `nil` once the server no longer accepts them: the session has expired, but its user is still known.

@@ -25,7 +25,7 @@ final class ServerConnection: @unchecked Sendable {
         case closed
     }
 
-    /// The maximum size of later requests kept while one is answered.
+    /// The maximum size of later requests buffered while one is answered.
     static let heldLimit = 64 * 1024
     /// The maximum size of an unread body that is read and dropped to keep the connection.
     static let discardLimit = 1 << 20

@@ -175,7 +175,7 @@ import Testing
         let storage = try await module.makeStorageClient(ModuleContext(auth: auth))
         let error = await #expect(throws: StorageError.self) { try await storage.document("users/alice") }
         #expect(error?.code == .unauthenticated)
-        #expect(error?.message.contains("of the project “other”, and “demo” is asked") == true)
+        #expect(error?.message.contains("to the project “other”, but the call is for “demo”") == true)
         #expect(transport.requests.isEmpty)
         await storage.shutDown()
     }
@@ -221,7 +221,7 @@ import Testing
         let error = await site.failure { _ throws(StorageError) in try await receipt.acknowledged() }
         #expect(error?.code == .unauthorized)
         #expect(error?.message.hasPrefix("Writing “users/alice” failed: The security rules do not allow it") == true)
-        #expect(error?.message.contains("Sessions of “elsewhere” mean nothing to Firebase's rules") == true)
+        #expect(error?.message.contains("Sessions of “elsewhere” have no meaning for Firebase's rules") == true)
         try await eventually("it is reported") { site.log.refusals == ["users/alice: unauthorized"] }
         try await site.end()
     }

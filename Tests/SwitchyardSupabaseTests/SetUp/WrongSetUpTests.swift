@@ -70,7 +70,7 @@ import Testing
         let error = await #expect(throws: InfrastructureError.self) {
             try await Infrastructure(.supabase(url: WrongSetUp.url, key: key))
         }
-        #expect(error?.message.contains("of the project “other”, and the url is that of “demo”") == true)
+        #expect(error?.message.contains("to the project “other”, but the url is that of “demo”") == true)
         let fitting = Secret(FixedAuthClient.token(["ref": "demo", "role": "anon"]))
         let backend = try await Infrastructure(.supabase(url: WrongSetUp.url, key: fitting))
         await backend.shutDown()

@@ -22,7 +22,7 @@ extension AuthConformance {
             try await probe.newest("the user") { $0.isSignedIn }
             try await context.client.updateAccount(AccountChanges(displayName: "Alice"))
             try await probe.newest("the name") { $0.user?.displayName == "Alice" }
-            try expectEqual(await context.client.currentUser?.displayName, "Alice", "the name of the present user")
+            try expectEqual(await context.client.currentUser?.displayName, "Alice", "the name of the current user")
         },
         AuthCheck("changing one thing leaves the others") { context in
             try await context.signUp()

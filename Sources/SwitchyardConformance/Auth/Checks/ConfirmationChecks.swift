@@ -15,7 +15,7 @@ extension AuthConformance {
             }
             try await context.expectSignedOut()
         },
-        AuthCheck("signing up leaves the present session where an address waits", needs: .confirmation) { context in
+        AuthCheck("signing up leaves the current session where an address waits", needs: .confirmation) { context in
             let bob = try await context.signUp("bob")
             _ = try await context.client.signUp(email: context.email(), password: context.password)
             try await context.expectSignedIn(bob.id)

@@ -74,7 +74,7 @@ extension AuthConformance {
             }
             try await context.expectSignedOut(on: other)
         },
-        AuthCheck("a sign-in that fails leaves the present session") { context in
+        AuthCheck("a sign-in that fails leaves the current session") { context in
             let user = try await context.signUp()
             try await context.expectFailure(.invalidCredential, in: "signing in") {
                 try await context.client.signIn(email: context.email(), password: context.otherPassword)
@@ -124,7 +124,7 @@ extension AuthConformance {
             guard let requests = context.client.wipeRequests else { return }
             try expectEqual(requests.map(\.userID), [user.id], "who wanted to be forgotten")
         },
-        AuthCheck("the stream of states begins with the present one") { context in
+        AuthCheck("the stream of states begins with the current one") { context in
             let user = try await context.signUp()
             let first = try await context.watch().first("a state that is known") { $0 != .unknown }
             try expectEqual(first.user?.id, user.id, "the user in it")

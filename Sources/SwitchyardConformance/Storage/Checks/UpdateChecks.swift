@@ -178,7 +178,7 @@ extension StorageConformance {
                 try await context.store.commit(.delete(path).requiring(.exists(true)))
             }
         },
-        StorageCheck("a write with the present version is carried out", needs: .versions) { context in
+        StorageCheck("a write with the current version is carried out", needs: .versions) { context in
             let path = context.document("a")
             try await context.store.set(path, ["number": 1])
             let version = try expectValue(try await context.store.read(path).updateTime, "a version")
@@ -207,7 +207,7 @@ extension StorageConformance {
             }
             try await context.store.expectMissing(path)
         },
-        StorageCheck("a deletion with the present version is carried out", needs: .versions) { context in
+        StorageCheck("a deletion with the current version is carried out", needs: .versions) { context in
             let path = context.document("a")
             try await context.store.set(path, ["number": 1])
             let version = try expectValue(try await context.store.read(path).updateTime, "a version")

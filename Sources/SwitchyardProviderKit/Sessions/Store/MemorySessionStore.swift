@@ -2,7 +2,7 @@ package import Foundation
 package import Switchyard
 import Synchronization
 
-/// Keeps a session as long as the process; several engines may share one.
+/// Stores a session as long as the process; several engines may share one.
 package final class MemorySessionStore: SessionStore {
     private struct State {
         var record = SessionRecord.none
