@@ -21,7 +21,7 @@ public final class FirebaseAppClient: Sendable {
     /// - Parameters:
     ///   - configuration: The settings, which are validated first.
     ///   - appCheck: The source of App Check tokens, for projects that enforce them.
-    ///   - stateFolder: Where the analytics setting is stored; with `nil` it is kept in memory only.
+    ///   - stateFolder: Where the analytics setting is stored; with `nil`, it is held in memory only.
     ///   - analyticsDefault: The setting until it is first changed.
     /// - Throws: `.invalidConfiguration` for invalid settings; `.localStore` if the stored setting cannot be read.
     public static func configure(

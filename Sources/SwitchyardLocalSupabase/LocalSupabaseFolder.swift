@@ -6,7 +6,7 @@ import Synchronization
 
 /// The storage of a local Supabase: a given folder, or a temporary one.
 struct LocalSupabaseFolder: Sendable {
-    /// For the PostgreSQL; `nil` if nothing is kept.
+    /// For the PostgreSQL; `nil` if nothing is stored.
     let database: URL?
     let files: URL
     private let folder: ServerFolder<LocalSupabaseError>?

@@ -186,7 +186,7 @@ protocol SocketTask: AnyObject, Sendable {
     func send(_ message: WebSocketMessage, _ done: @escaping @Sendable ((any Error)?) -> Void)
     func receive(_ done: @escaping @Sendable (Result<WebSocketMessage, any Error>) -> Void)
     func ping(_ done: @escaping @Sendable ((any Error)?) -> Void)
-    /// - Parameter close: What to tell the peer; `nil` to end at once.
+    /// - Parameter close: What to send to the peer; `nil` to end at once.
     func cancel(_ close: WebSocketClose?)
 }
 

@@ -47,8 +47,8 @@ extension AuthError {
                 "IAM_PERMISSION_DENIED" where call == .project:
                 (
                     .unauthenticated,
-                    "Firebase's credential may not administer the accounts of this project. Does it belong to this project, and does its "
-                        + "account have the role Firebase Authentication Admin?"
+                    "Firebase's credential may not administer the accounts of this project. Does it belong to this "
+                        + "project, and does its account have the role Firebase Authentication Admin?"
                 )
             case "INVALID_LOGIN_CREDENTIALS", "INVALID_PASSWORD", "MISSING_PASSWORD", "REJECTED_CREDENTIAL",
                 "EMAIL_NOT_FOUND":

@@ -4,11 +4,11 @@ import SwitchyardBytes
 import SwitchyardSync
 import SwitchyardWire
 
-/// Rows under keys that the database makes.
+/// Adding rows whose keys the database generates.
 extension RowWriter {
     private static let additions = 5
 
-    /// Adds a row, once. A lost answer is made good where the table has a witness: a column with a value of the client's own.
+    /// Adds a row, once. A lost answer is recovered if the table has a witness: a column with a value that the client chose.
     func add(
         _ write: DocumentWrite, _ place: TableMappings.Place
     ) async throws(StorageError) -> (path: StoragePath, shape: RowShape, row: AnswerRow) {
@@ -49,7 +49,7 @@ extension RowWriter {
                 } catch {
                     guard error.isRetryable else { throw error }
                 }
-                // Another value of the row is taken.
+                // Another unique value of the row is taken.
                 guard error.mayHaveTakenEffect else { throw error }
                 try? await reader.service.clock.sleep(for: .milliseconds(200))
             }

@@ -7,7 +7,7 @@ public import Foundation
 /// for await state in auth.authStateStream() { route(state) }
 /// ```
 ///
-/// A network failure never signs anybody out. Each call that needs a session is bound to the one it began with: if another
+/// A network failure never signs a user out. Each call that needs a session is bound to the one it began with: if another
 /// session takes its place meanwhile, the call fails with `.sessionChanged` and changes nothing.
 public protocol AuthClient: Sendable {
     var provider: InfrastructureProvider { get }

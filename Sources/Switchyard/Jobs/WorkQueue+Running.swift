@@ -10,7 +10,7 @@ extension WorkQueue {
     ///
     /// - Parameters:
     ///   - parallel: How many jobs run at the same time.
-    ///   - body: Does the job. If it throws, the job is tried again after a pause, and the error is kept with it. It is
+    ///   - body: Does the job. If it throws, the job is tried again after a pause, and the error is stored with it. It is
     ///     cancelled if the lease is lost.
     /// - Throws: What makes all work impossible: `.unauthorized`, `.unauthenticated`, `.unsupported`, `.shutDown`. It waits
     ///   while the server cannot be reached.

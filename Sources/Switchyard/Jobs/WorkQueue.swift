@@ -23,7 +23,7 @@ public struct WorkQueue<Payload: Codable & Sendable>: Sendable {
     let now: @Sendable () -> Timestamp
 
     /// - Parameters:
-    ///   - collection: Where the jobs are kept.
+    ///   - collection: Where the jobs are stored.
     ///   - storage: Preferably one without a queue of writes, such as that of ``Infrastructure/actingAsProject()``.
     ///   - type: The type of the jobs' payloads.
     ///   - options: Leases, attempts and pauses.
@@ -143,7 +143,7 @@ public struct WorkQueue<Payload: Codable & Sendable>: Sendable {
         return nil
     }
 
-    /// As stored, but within what can be counted on: anybody with access may have written it.
+    /// As stored, but within what can be counted on: anyone with access may have written it.
     private static func attempts(of document: DocumentSnapshot) -> Int {
         Int(min(max(document["attempts"]?.integerValue ?? 0, 0), 1 << 30))
     }

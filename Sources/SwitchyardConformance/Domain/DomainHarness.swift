@@ -3,7 +3,7 @@ public import Switchyard
 
 /// Supplied to check domain clients, of one provider or of several mixed.
 ///
-/// Documents are written where the domain clients keep them (`users`, `checkIns`), under the IDs of people who are created for
+/// Documents are written where the domain clients store them (`users`, `checkIns`), under the IDs of people who are created for
 /// the check and removed after it. The server must have the rules for these clients; otherwise ``DomainFeatures/enforcesRules``
 /// is off and the server allows everything.
 public protocol DomainHarness: Sendable {

@@ -41,7 +41,7 @@ struct DeltaReporter: ModelReporter {
         targets.keys.sorted().flatMap { changes(of: $0, world) } + [snapshot(world)]
     }
 
-    /// Versions are the server's, so that nothing can be mistaken.
+    /// Versions are the server's, so there is no ambiguity.
     mutating func readAgain(_ paths: [StoragePath], _ world: ModelServer.State) -> [WatchEvent] { [] }
 
     private mutating func changes(of id: Int, _ world: ModelServer.State) -> [WatchEvent] {

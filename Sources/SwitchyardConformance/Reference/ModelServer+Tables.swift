@@ -14,7 +14,7 @@ extension ModelServer {
     /// The batches that took effect on tables, in order: one that took effect twice is in it twice.
     public var carriedOut: [CarriedOut] { state.withLock { $0.rows.log } }
 
-    /// Hides rows from everybody, as a policy does. No stream is notified.
+    /// Hides rows from everyone, as a policy does. No stream is notified.
     public func hide(_ isHidden: @escaping @Sendable (StoragePath) -> Bool) {
         state.withLock { $0.rows.isHidden = isHidden }
     }

@@ -2,7 +2,7 @@ public import Switchyard
 import SwitchyardSync
 import Synchronization
 
-/// What is particular about the tables of a ``ModelServer``: rows that are versioned by tags alone, without a clock or a
+/// The properties of the tables of a ``ModelServer``: rows that are versioned by tags alone, without a clock or a
 /// ledger.
 public struct ModelTables: Sendable {
     /// Rewrites each row that is written, as a trigger does.

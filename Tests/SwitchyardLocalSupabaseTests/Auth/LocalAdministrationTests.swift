@@ -130,9 +130,9 @@ struct LocalAdministrationTests {
             let hash = try #require(link.json["hashed_token"])
             let session = try await bed.auth(.post, "/verify", ["type": "magiclink", "token_hash": hash])
             #expect(session.json["user"]?["email"] == "ann@example.com")
-            let outsider = try await bed.auth(
+            let unknown = try await bed.auth(
                 .post, "/admin/generate_link", ["type": "recovery", "email": "unknown@example.com"], as: key)
-            #expect(outsider.code == "user_not_found")
+            #expect(unknown.code == "user_not_found")
             // Whoever is unknown signs up by a link that signs in.
             let newcomer = try await bed.auth(
                 .post, "/admin/generate_link", ["type": "magiclink", "email": "bob@example.com"], as: key)

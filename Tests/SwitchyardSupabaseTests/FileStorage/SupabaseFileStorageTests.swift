@@ -98,7 +98,8 @@ import Testing
         ])
         let error = await failure { _ = try await client.list("u1", pageSize: 3, page: nil) }
         #expect(error?.code == (isMissing ? .notFound : nil))
-        #expect(error?.message.hasPrefix("The bucket “avatars” does not exist. Create it in") == (isMissing ? true : nil))
+        #expect(
+            error?.message.hasPrefix("The bucket “avatars” does not exist. Create it in") == (isMissing ? true : nil))
         try transport.verify()
     }
 

@@ -12,7 +12,7 @@ import Testing
         case withinUpload, withinDownload, upgrading, receiving
     }
 
-    /// Plays its part up to `point`, tells `arrived`, and stays until the client goes.
+    /// Plays its part up to `point`, signals `arrived`, and stays until the client goes.
     private func server(_ point: Point, _ arrived: Counter) throws -> FaultServer {
         try FaultServer { connection in
             if point == .handshaking {
