@@ -126,7 +126,7 @@ struct FirebaseTokens: Sendable {
 
     /// - Parameters:
     ///   - refused: The proof that the server refused. New tokens are requested, which must belong to the same user.
-    ///   - isRefused: The same if the refused proof is no longer known.
+    ///   - isRefused: The same if the refused credentials are no longer known.
     func credentials(
         for endpoint: FirebaseEndpoint, replacing refused: RequestCredentials? = nil, isRefused: Bool = false
     ) async throws(Failure) -> RequestCredentials {

@@ -55,7 +55,7 @@ struct FirestoreService: Sendable {
     /// - Parameters:
     ///   - batch: The batch to commit, which must not be sent in another user's name.
     ///   - refused: The proof that the server refused.
-    ///   - isRefused: The same if the refused proof is no longer known.
+    ///   - isRefused: The same if the refused credentials are no longer known.
     func credentials(
         for batch: OutgoingBatch? = nil, replacing refused: FirebaseTokens.RequestCredentials? = nil,
         isRefused: Bool = false

@@ -2,7 +2,8 @@ import Switchyard
 import SwitchyardBytes
 import Synchronization
 
-/// Rows with a write whose answer was lost. It may be waiting for a lock, and take effect after a read has returned the old row.
+/// Rows with a write whose answer was lost. It may be waiting for a lock, and take effect after a read has returned the old
+/// row.
 final class RowFences: Sendable {
     struct Fence: Sendable {
         /// The version that the row had before; `nil` if that is not known.

@@ -2,7 +2,8 @@ import Switchyard
 import SwitchyardBytes
 import SwitchyardSync
 
-/// Checks a target for changes. Reads a small target in full; of a large one, only keys and versions, then the rows that differ.
+/// Checks a target for changes. Reads a small target in full; of a large one, only keys and versions, then the rows that
+/// differ.
 extension RowReader {
     func check(_ target: RowTargets.Target) async throws(StorageError) -> RowTargets.Found {
         let found = try await results(of: target)

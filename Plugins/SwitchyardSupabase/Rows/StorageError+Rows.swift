@@ -64,8 +64,8 @@ extension StorageError {
 
     private var failure: PostgRESTFailure? { underlying as? PostgRESTFailure }
 
-    /// Whether the request may have taken effect, or may still do so: the database goes on with a statement for a service that it
-    /// can no longer answer.
+    /// Whether the request may have taken effect, or may still do so: the database goes on with a statement for a service that
+    /// it can no longer answer.
     var mayStillTakeEffect: Bool {
         if let error = underlying as? TransportError { return error.mayHaveBeenSent }
         return failure.map { $0.code == nil && ($0.status >= 500 || $0.isWithoutDatabase) } ?? false

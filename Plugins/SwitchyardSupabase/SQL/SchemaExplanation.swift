@@ -1,5 +1,5 @@
 extension SchemaObject {
-    /// Why it is there; `nil` if none is recorded.
+    /// Why it exists; `nil` if none is recorded.
     package var reason: String? { SchemaReasons.reasons[name] }
 
     /// What a function checks that runs with its owner's rights; `nil` for others, and if none is recorded.

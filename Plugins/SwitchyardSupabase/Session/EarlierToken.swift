@@ -1,7 +1,7 @@
 import Switchyard
 import Synchronization
 
-/// A user's previous token, for as long as the database takes the new one for a token from the future.
+/// A user's previous token, for as long as the database considers the new one to be from the future.
 ///
 /// A session is renewed well before its token expires, so the previous one usually bridges the difference between two clocks.
 final class EarlierToken: Sendable {
@@ -12,7 +12,7 @@ final class EarlierToken: Sendable {
         var end: ContinuousClock.Instant?
     }
 
-    /// How long the new token is left alone before it is tried again.
+    /// How long to wait before the new token is tried again.
     private static let pause = Duration.seconds(30)
     /// The previous token is not used in its last seconds, which another clock may already count as over.
     private static let margin: Int64 = 10

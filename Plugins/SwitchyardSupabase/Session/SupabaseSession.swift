@@ -26,7 +26,7 @@ final class SupabaseSession: Sendable {
         makeLine = line
     }
 
-    /// The socket, for as long as the client holds the returned share.
+    /// The socket, for as long as the client holds the returned lease.
     func realtime(for use: Use) -> RealtimeLease {
         let socket = lines.withLock { lines in
             if let place = lines.firstIndex(where: { !$0.uses.contains(use) }) {
@@ -52,7 +52,7 @@ final class SupabaseSession: Sendable {
     }
 }
 
-/// One client's share of a socket, which closes when the last share is given up.
+/// A client's lease of a socket, which closes with its last lease.
 final class RealtimeLease: Sendable {
     let socket: RealtimeSocket
     private let use: SupabaseSession.Use

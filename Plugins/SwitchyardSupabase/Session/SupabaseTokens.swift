@@ -131,9 +131,9 @@ struct SupabaseTokens: Sendable {
     }
 
     /// - Parameters:
-    ///   - refused: The proof that the server refused. A new token is requested, which must belong to the same user.
-    ///   - isRefused: The same if the refused proof is no longer known.
-    ///   - last: The proof of an earlier attempt at the same call, which must belong to the same user.
+    ///   - refused: The credentials that the server refused. A new token is requested, which must belong to the same user.
+    ///   - isRefused: The same if the refused credentials are no longer known.
+    ///   - last: The credentials of an earlier attempt at the same call, which must belong to the same user.
     func credentials(
         replacing refused: RequestCredentials? = nil, isRefused: Bool = false, after last: RequestCredentials? = nil
     ) async throws(Failure) -> RequestCredentials {
@@ -148,7 +148,7 @@ struct SupabaseTokens: Sendable {
 
     /// Takes back a token that the database considers to be from the future.
     ///
-    /// - Returns: Whether the user's previous token is valid for a while yet, so that the next proof has that one.
+    /// - Returns: Whether the user's previous token is valid for a while yet, so that the next credentials contain that one.
     func isSpared(_ premature: AccessToken, at now: Timestamp) -> Bool { earlier.stands(in: premature, at: now) }
 
     /// For calls that carry no token and still belong to a user.
