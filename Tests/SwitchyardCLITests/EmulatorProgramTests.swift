@@ -203,7 +203,7 @@ import Testing
         #expect(try await program.end() == 0)
     }
 
-    @Test func `No one at the address to be trusted is said, with what to start`() async throws {
+    @Test func `A missing server at the address to be trusted is reported, with what to start`() async throws {
         let firebase = try LocalFirebase()
         let address = firebase.url.absoluteString
         await firebase.stop()

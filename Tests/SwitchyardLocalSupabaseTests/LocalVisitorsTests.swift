@@ -95,7 +95,7 @@ struct LocalVisitorsTests {
         }
     }
 
-    @Test func `A secret that a folder has lost is made anew, so that no one signs with nothing`() async throws {
+    @Test func `A secret that a folder has lost is recreated, so that no one signs with nothing`() async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("supabase-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
         for content in ["", "short"] {

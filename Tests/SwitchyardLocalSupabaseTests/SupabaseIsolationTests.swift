@@ -228,7 +228,7 @@ struct SupabaseIsolationTests {
         }
     }
 
-    @Test func `The tables of accounts are closed to people, also where a function of theirs looks`() async throws {
+    @Test func `The tables of accounts are closed to people, also to their functions`() async throws {
         try await withScene { scene in
             let bed = scene.bed
             try await bed.run(

@@ -62,7 +62,7 @@ struct Todo: Codable, Sendable, Equatable {
         await auth.shutDown()
     }
 
-    @Test func `Nothing is asked before somebody looks, and the stream ends with the object`() async throws {
+    @Test func `Nothing is requested before the first read, and the stream ends with the object`() async throws {
         var live: LiveQuery? = LiveQuery(todos)
         #expect(storage.listenerCount == 0)
         _ = live?.rows

@@ -15,7 +15,7 @@ package final class PostgresServer: Sendable {
         let server = try await LocalPostgres()
         let connection = try await PostgresConnection(port: server.port, user: LocalPostgres.user, database: "postgres")
         defer { connection.close() }
-        // No one keeps these hundreds of databases, and looking after each in turn would take a tenth of the machine.
+        // No one keeps these hundreds of databases, and cleaning up each in turn would take a tenth of the machine.
         _ = try await connection.run([
             PostgresStatement("alter system set autovacuum = off"),
             PostgresStatement("alter system set full_page_writes = off"), PostgresStatement("select pg_reload_conf()"),

@@ -31,7 +31,7 @@ import Testing
         #expect(broadcast.count == 1)
     }
 
-    @Test func `After the end a new listener gets the final message alone, and none is kept`() {
+    @Test func `After the end a new listener gets the final message alone, and none is stored`() {
         let broadcast = Broadcast<Listener>()
         let (early, late) = (Log(), Log())
         _ = broadcast.add(early.take)

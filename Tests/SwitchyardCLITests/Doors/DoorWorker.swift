@@ -71,7 +71,7 @@ final class DoorWorker: @unchecked Sendable {
 
     // MARK: Requests
 
-    /// Removes the faults that requests have set, and signs in anew.
+    /// Removes the faults that requests have set, and signs in again.
     private func greet() {
         let names =
             door == .firebase

@@ -193,7 +193,7 @@ import Testing
             #expect(await bed.code(flooding) == .invalidSignature)
         }
         #expect(bed.transport.requests.count == 1)
-        // The present keys go on being good.
+        // The current keys stay valid.
         #expect(await bed.code(Self.token()) == nil)
         bed.clock.advance(by: .seconds(61))
         #expect(await bed.code(Self.token(by: TestKeys.another)) == nil, "a key that is new since")

@@ -125,11 +125,11 @@ import Testing
         #expect(
             transport.requests.map { $0.request.headers["Authorization"] }
                 == ["Firebase token-1", "Firebase token-2", "Firebase token-3"])
-        #expect(auth.requests == [false, false, false], "none was asked for anew")
+        #expect(auth.requests == [false, false, false], "none was requested again")
         try transport.verify()
     }
 
-    @Test func `A measure that the usual parts do not fit is kept all the same`() async throws {
+    @Test func `A measure that the usual parts do not fit is honoured all the same`() async throws {
         let contents = Self.bytes(300_000)
         let (transport, client) = try client([
             .on(.post, Self.root + "?name=f", Self.start("10000")),
@@ -154,7 +154,7 @@ import Testing
         try transport.verify()
     }
 
-    @Test func `A final answer that was lost is found out, and the file is looked at`() async throws {
+    @Test func `A final answer that was lost is found out, and the file is read`() async throws {
         let contents = Self.bytes(300_000)
         let (transport, client) = try client([
             Self.beginning,
@@ -192,7 +192,7 @@ import Testing
         try transport.verify()
     }
 
-    @Test func `A session that is gone is begun anew, once`() async throws {
+    @Test func `A session that is gone is restarted, once`() async throws {
         let contents = Self.bytes(300_000)
         let (transport, client) = try client(
             [
@@ -216,7 +216,7 @@ import Testing
         try transport.verify()
     }
 
-    @Test func `A session on a stranger's address gets no token`() async throws {
+    @Test func `A session on a foreign address gets no token`() async throws {
         let contents = Self.bytes(300_000)
         let foreign = "https://elsewhere.example/upload?id=u"
         let (transport, client) = try client([

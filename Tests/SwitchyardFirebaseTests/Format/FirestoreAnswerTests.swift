@@ -82,7 +82,7 @@ import Testing
         arguments: [
             ("NEVER_HEARD", "NEVER_HEARD"), ("NOT_FOUND", nil), ("alice@example.com is barred", nil), ("", nil),
         ] as [(String, String?)])
-    func `A word for a status that no one knows is kept, other text is not`(status: String, kept: String?) {
+    func `A word for a status that is unknown is preserved, other text is not`(status: String, kept: String?) {
         let body = #"{"error":{"code":400,"message":"x","status":"\#(status)"}}"#
         #expect(FirestoreFailure(body: body.utf8, httpStatus: 400).foreignStatus == kept)
     }

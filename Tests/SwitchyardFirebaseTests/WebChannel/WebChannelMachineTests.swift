@@ -274,7 +274,7 @@ import Testing
         #expect(actions.contains(.schedule(.silence, after: limit)))
     }
 
-    @Test func `A back channel without an answer is opened anew, and in the end the session is given up`() {
+    @Test func `A back channel without an answer is reopened, and in the end the session is given up`() {
         var machine = warmMachine()
         #expect(opened(machine.handle(.timer(.silence))) != nil)
         for round in 1...WebChannelMachine.maximumRetries {

@@ -49,7 +49,7 @@ import Testing
         await foreign.stop()
     }
 
-    @Test func `The key that tokens are signed with is published, and kept with the folder`() async throws {
+    @Test func `The key that tokens are signed with is published, and stored in the folder`() async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("local-\(RandomID.make())")
         defer { try? FileManager.default.removeItem(at: folder) }
         var options = Self.signing

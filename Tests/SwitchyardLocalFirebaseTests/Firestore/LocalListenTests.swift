@@ -143,7 +143,7 @@ import Testing
         let garbage = RawChannel(client)
         try await garbage.open(target(2, nil, ["resumeToken": "Z2FyYmFnZQ=="]))
         try await garbage.wait(forStates: 1)
-        #expect(garbage.received.count == 5, "everything anew")
+        #expect(garbage.received.count == 5, "everything again")
         await client.stop()
     }
 

@@ -104,7 +104,7 @@ struct SupabaseResumableTests {
             let plain = try await PlainClient(client.supabase.server)
             try await plain.send(head + String(repeating: "\u{7}", count: came))
         }
-        try await eventually("the bytes that came are kept") {
+        try await eventually("the bytes that arrived are stored") {
             try await self.head(client, url).headers["Upload-Offset"] == String(came)
         }
         let rest = try await patch(client, url, came, Array(repeating: 7, count: part))

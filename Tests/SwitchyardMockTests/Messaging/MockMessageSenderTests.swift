@@ -82,7 +82,7 @@ import Testing
         #expect(closed?.code == .shutDown)
     }
 
-    @Test func `Where no one was chosen for messages no one sends`() async throws {
+    @Test func `Without a provider for messages nothing is sent`() async throws {
         var selection = InfrastructureSelection(default: .mock)
         selection.omit(.messaging)
         let server = try await InfrastructureFactory(MockModule(backend: backend)).make(selection)

@@ -182,7 +182,7 @@ import Testing
         }
     }
 
-    @Test func `Nothing of a folder is touched where its contents cannot be kept`() throws {
+    @Test func `Nothing of a folder is touched where its contents cannot be saved`() throws {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         try Data("mine".utf8).write(to: folder.appendingPathComponent("contents"))
         let error = #expect(throws: InfrastructureError.self) { try MockBackend(folder: folder) }

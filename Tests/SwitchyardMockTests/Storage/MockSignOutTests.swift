@@ -151,7 +151,7 @@ import Testing
         await device.shutDown()
     }
 
-    @Test func `No one follows a client that has been shut down`() async throws {
+    @Test func `A client that has been shut down has no followers`() async throws {
         let auth = try #require(device.auth.unwrapped(as: MockAuthClient.self))
         _ = try await device.storage.document("a/1")
         try await eventually("one feed follows the session for all") { auth.listenerCount == 1 }

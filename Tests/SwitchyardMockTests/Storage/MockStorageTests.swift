@@ -117,7 +117,7 @@ import Testing
         try await eventually("the next in line") { seen.last?.documents.map(\.id) == ["2", "3"] }
     }
 
-    @Test func `A write elsewhere wakes no one`() async throws {
+    @Test func `A write elsewhere wakes no listener`() async throws {
         let storage = storage
         let seen = Gathered(storage.snapshots(of: Query(in: "a")))
         try await eventually("the first snapshot") { seen.all.count == 1 }

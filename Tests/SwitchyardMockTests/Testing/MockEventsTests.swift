@@ -127,7 +127,7 @@ import Testing
         await device.shutDown()
     }
 
-    @Test func `A cause is news again only once another one or a success came, and no time is shown while offline`()
+    @Test func `A cause is reported again only once another one or a success came, and no time is shown while offline`()
         async throws
     {
         let network = MockNetwork(clock: ManualClock())

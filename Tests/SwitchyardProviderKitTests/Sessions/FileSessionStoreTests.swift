@@ -52,9 +52,9 @@ import Testing
         }
     }
 
-    @Test func `A new folder holds no one`() {
+    @Test func `A new folder has no session`() {
         #expect(FileSessionStore(folder: folder.url).read() == .found(.none))
-        #expect(folder.names.isEmpty, "looking makes nothing")
+        #expect(folder.names.isEmpty, "reading creates nothing")
     }
 
     @Test func `The file is its owner's alone, and so is the folder`() throws {

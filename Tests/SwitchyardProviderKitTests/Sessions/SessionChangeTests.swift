@@ -22,7 +22,7 @@ import Testing
     @Test func `New tokens count for the session and the version they were made from`() {
         let renewed = apply(.renew(fresh, nil, revision: 3), in: "a", to: alice)?.session
         #expect(renewed?.tokens == fresh && renewed?.revision == 4)
-        // What could not be kept made this version newer than the one on the device.
+        // What could not be saved made this version newer than the one on the device.
         #expect(apply(.renew(fresh, nil, revision: 5), in: "a", to: alice)?.session?.revision == 6)
         #expect(apply(.renew(fresh, nil, revision: 2), in: "a", to: alice) == nil)
         #expect(apply(.renew(fresh, nil, revision: 3), in: "a", to: bob) == nil)

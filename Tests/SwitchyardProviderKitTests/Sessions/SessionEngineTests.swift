@@ -247,13 +247,13 @@ import Testing
         }
         var states = locked.stateStream.makeAsyncIterator()
         while let state = await states.next(), state != .locked {}
-        try await eventually("the next look is planned") { clock.sleeperCount == 1 }
+        try await eventually("the next read is scheduled") { clock.sleeperCount == 1 }
         clock.advance(by: .seconds(1))
-        try await eventually("it is still locked, and looks later") { clock.deadlines.first?.offset == .seconds(3) }
+        try await eventually("it is still locked, and reads later") { clock.deadlines.first?.offset == .seconds(3) }
         store.isLocked = false
         clock.advance(by: .seconds(2))
         while let state = await states.next(), state != .signedIn(AuthUser(id: "alice")) {}
-        #expect(clock.sleeperCount == 0, "nothing is looked for any more")
+        #expect(clock.sleeperCount == 0, "nothing is scheduled any more")
         await locked.shutDown()
     }
 
@@ -276,7 +276,7 @@ import Testing
         #expect(try await engine.accessToken().value == "access-alice-3")
         #expect(server.calls == ["refresh-alice-1", "refresh-alice-2"])
         let next = self.engine(FileSessionStore(folder: folder.url))
-        #expect(try await next.accessToken().value == "access-alice-3", "and the newest is kept")
+        #expect(try await next.accessToken().value == "access-alice-3", "and the newest is saved")
     }
 
     @Test func `Streams deliver each state in order, end with the engine, and let go`() async throws {

@@ -10,7 +10,7 @@ import Testing
 
     // MARK: States
 
-    @Test func `What is kept decides the first state`() {
+    @Test func `What is stored decides the first state`() {
         var over = alice
         over.tokens = nil
         #expect(SessionMachine().state == .unknown)
@@ -75,7 +75,7 @@ import Testing
         bench.send(.waiterLeft(2))
         #expect(bench.code(1) == .cancelled && bench.code(2) == .cancelled && bench.abandoned.isEmpty)
         bench.send(.answered(1, renewed("next", at: 0)))
-        #expect(bench.record.session?.tokens?.refresh == "refresh-next", "what the server gave out is kept")
+        #expect(bench.record.session?.tokens?.refresh == "refresh-next", "what the server issued is saved")
     }
 
     @Test func `A clock set back makes a token suspect`() {

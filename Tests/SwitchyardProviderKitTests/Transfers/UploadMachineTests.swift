@@ -136,7 +136,7 @@ import Testing
         #expect(bench.send(.prepared(count: 10, isEnd: false)) == "send 0+10")
     }
 
-    @Test func `A forgotten session is begun anew, once`() {
+    @Test func `A forgotten session is restarted, once`() {
         var bench = Bench()
         bench.beginSending()
         let expired = FileStorageError(.uploadExpired, "Gone.")
@@ -153,7 +153,7 @@ import Testing
             bench.send(.failed(FileStorageError(.uploadExpired, "Gone."))) == "forget, abandon, fail uploadExpired")
     }
 
-    @Test func `What cannot be produced again is not begun anew`() {
+    @Test func `What cannot be produced again is not restarted`() {
         var bench = Bench(length: nil, canRewind: false, isKept: false)
         bench.beginSending()
         _ = bench.send(.answered(.active(offset: 20)), .prepared(count: 20, isEnd: false))
@@ -205,7 +205,7 @@ import Testing
         #expect(bench.send(.resume) == "running 0, begin")
     }
 
-    @Test func `It gives up when nothing has moved for long, and what is kept stays`() {
+    @Test func `It gives up when nothing has moved for long, and its record stays`() {
         var bench = Bench()
         bench.beginSending()
         _ = bench.send(.failed(Self.lost), .waited)

@@ -151,7 +151,7 @@ struct TransferBench {
         }
     }
 
-    @Test func `A forgotten session begins anew with what can be produced again`() async throws {
+    @Test func `A forgotten session restarts with what can be produced again`() async throws {
         let bench = try TransferBench()
         defer { bench.remove() }
         bench.server.fail("send", .loseAnswer)

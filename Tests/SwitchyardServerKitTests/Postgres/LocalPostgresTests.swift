@@ -22,7 +22,7 @@ struct LocalPostgresTests {
             error?.description.hasPrefix("SWITCHYARD_POSTGRES_BIN is “\(folder)”, where PostgreSQL's programs") == true)
     }
 
-    @Test func `One in a folder finds again what it kept, one without leaves nothing`() async throws {
+    @Test func `One in a folder finds again what it stored, one without leaves nothing`() async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("kept-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
         let first = try await LocalPostgres(folder: folder)

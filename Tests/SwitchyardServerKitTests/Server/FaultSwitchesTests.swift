@@ -19,7 +19,7 @@ import Testing
         await server.stop()
     }
 
-    @Test func `Only requests that meet the condition are struck, after those let through`() async throws {
+    @Test func `Only requests that meet the condition are affected, after those let through`() async throws {
         let server = try LoopbackServer { _ in .text("fine") }
         server.faults.add(.answer(ServerResponse(status: 500)), times: 1, after: 1) { $0.path == "/page" }
         let client = try await PlainClient(server)

@@ -38,7 +38,7 @@ import Testing
 
     // MARK: Finding
 
-    @Test func `No one is what the service calls no one, and no page that another server has not`() async throws {
+    @Test func `A missing account is reported as the service does, and so is a missing page`() async throws {
         let unknown = Bed(Bed.refusal(.get, Bed.user, "user_not_found", status: 404))
         #expect(try await unknown.client.accounts([.id(Bed.id)]) == [nil])
         let elsewhere = Bed(Bed.on(.get, Bed.user, "404 page not found", status: 404))
@@ -89,7 +89,8 @@ import Testing
         try transport.verify()
     }
 
-    @Test func `An account is disabled until its time has come, and a softly deleted one is no one`() async throws {
+    @Test func `An account is disabled until its time has come, and a softly deleted one does not exist`() async throws
+    {
         for (more, isDisabled) in [
             (#","banned_until":"2100-01-01T00:00:00Z""#, true), (#","banned_until":"2020-01-01T00:00:00Z""#, false),
             ("", false),

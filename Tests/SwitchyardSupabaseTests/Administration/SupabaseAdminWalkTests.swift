@@ -95,7 +95,7 @@ private final class ChangingAccounts: Sendable {
         var cursor: AccountCursor?
         repeat {
             let limit = limit()
-            // By way of the text that is kept between processes.
+            // By way of the text that is stored between processes.
             var place: AccountListing.Place?
             if let cursor { place = try AccountListing.Place(cursor) }
             let page = try await walk.page(after: place, limit: limit)

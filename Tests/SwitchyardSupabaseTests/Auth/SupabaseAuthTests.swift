@@ -14,7 +14,7 @@ import Testing
     private typealias Bed = SupabaseAuthBed
     private let password = "/token?grant_type=password"
 
-    @Test func `Signing in sends the key apart, asks for the present shape of errors, and no bearer`() async throws {
+    @Test func `Signing in sends the key apart, asks for the current format of errors, and no bearer`() async throws {
         let bed = Bed(Bed.on(.post, password, Bed.session()))
         let user = try await bed.client.signIn(email: "alice@example.com", password: "pä ss")
         #expect(user.id == "alice" && user.identities == [.password] && user.isEmailVerified && user.phoneNumber == nil)

@@ -35,7 +35,7 @@ import Testing
             ("sb_publishable_1", "sb_secret_1", "sb_secret_1", nil),
             ("sb_publishable_1", "eyJx.eyJy.z", "eyJx.eyJy.z", "Bearer eyJx.eyJy.z"),
         ] as [(String, String?, String, String?)])
-    func `A key of the present form is never sent as a token`(
+    func `A key of the current form is never sent as a token`(
         _ key: String, _ serviceKey: String?, _ sentKey: String, _ bearer: String?
     ) async throws {
         let (transport, service) = try service(

@@ -219,7 +219,7 @@ import Testing
         try transport.verify()
     }
 
-    @Test func `An upload on a stranger's address gets neither key nor token`() async throws {
+    @Test func `An upload on a foreign address gets neither key nor token`() async throws {
         let size = (6 << 20) + 1
         let foreign = "https://elsewhere.example/abc"
         let (transport, client) = client([

@@ -78,7 +78,7 @@ struct LocalFunctionsTests {
                 #expect(
                     echoed
                         == Echo(
-                            // No one looks who asks for options.
+                            // A request for options is not checked.
                             who: method == .options ? "-" : "ann", method: method.rawValue, path: "/deep path/7",
                             query: "a+b", body: call.body == .none ? "" : "words"))
             }
@@ -88,7 +88,7 @@ struct LocalFunctionsTests {
         }
     }
 
-    @Test func `A token is looked at unless the function does without; a refused one is replaced`() async throws {
+    @Test func `A token is checked unless the function needs none; a refused one is replaced`() async throws {
         let functions = ["closed": LocalFunction(Self.echo), "open": LocalFunction(verifiesToken: false, Self.echo)]
         try await withSite(functions) { site in
             let good = site.supabase.accessToken(for: "ann")

@@ -48,7 +48,7 @@ import Testing
         try transport.verify()
     }
 
-    @Test func `Signed out, a key of the present form is no token`() async throws {
+    @Test func `Signed out, a key of the current form is no token`() async throws {
         let (transport, functions) = try functions([.on(.post, "\(Self.root)/hello", .json("{}"))])
         _ = try await functions.call(SupabaseFunctionCall("hello"))
         #expect(transport.requests[0].request.headers["Authorization"] == nil)

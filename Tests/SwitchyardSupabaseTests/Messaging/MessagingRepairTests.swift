@@ -79,7 +79,7 @@ import Testing
             try await eventually("no one may listen") { stub.refusals == 2 }
             auth.become(next)
             try await eventually("the installation is theirs", within: .seconds(20)) { stub.owners == [next] }
-            // Once that is done, nothing is joined anew any more.
+            // Once that is done, nothing is joined again any more.
             #expect(try await client.token() == token)
             try await eventually("both channels are joined again", within: .seconds(20)) {
                 stub.joinedTopics.count == 2

@@ -20,7 +20,7 @@ import Testing
         await stub.stop()
     }
 
-    @Test func `A token of the platform is kept beside the installation, and replaced`() async throws {
+    @Test func `A token of the platform is stored beside the installation, and replaced`() async throws {
         try await withStub { stub in
             let client = try stub.client()
             try await client.setPlatformToken(PlatformPushToken(.apns, token: "platform-1"))

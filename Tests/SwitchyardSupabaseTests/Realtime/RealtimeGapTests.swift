@@ -44,7 +44,7 @@ struct RealtimeGapTests: RealtimeMachineSuite {
         #expect(Set(beats(Machine.beatsToProbe, &plain).map(\.event)) == ["heartbeat"])
     }
 
-    @Test func `Another client's probe is no one's news, and confirms nothing`() {
+    @Test func `Another client's probe is not delivered, and confirms nothing`() {
         var machine = joined(Self.hints)
         let probe: JSON = ["type": "broadcast", "event": .string(RealtimeBroadcast.probe), "payload": [:]]
         #expect(machine.handle(channelMessage("broadcast", probe)).isEmpty)
@@ -90,7 +90,7 @@ struct RealtimeGapTests: RealtimeMachineSuite {
         #expect(replay(machine.handle(.rejoin))?["since"]?.int64 == start + 103_000)
     }
 
-    @Test func `Hints are not replayed, since whoever gets one looks for himself`() {
+    @Test func `Hints are not replayed, since every receiver reads anyway`() {
         var machine = machine()
         _ = machine.handle(.join(Self.room, Self.hints))
         let actions = machine.handle(.opened(polls: false))

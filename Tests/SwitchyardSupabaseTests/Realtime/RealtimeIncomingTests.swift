@@ -17,7 +17,7 @@ struct RealtimeIncomingTests: RealtimeMachineSuite {
         #expect(machine.handle(channelMessage("phx_error", joinRef: "0")).isEmpty)
     }
 
-    @Test func `No one minds what no one knows`() {
+    @Test func `Unknown messages are ignored`() {
         var machine = joined()
         #expect(machine.handle(channelMessage("presence_state", ["a": [:]])).isEmpty)
         #expect(machine.handle(channelMessage("something_new", .null)).isEmpty)

@@ -32,7 +32,7 @@ struct RealtimeJoiningTests: RealtimeMachineSuite {
         #expect(events(actions) == [.joined])
         #expect(pause(actions, .confirmation(Self.room)) == Machine.confirmationDeadline)
         #expect(events(machine.handle(channelMessage("system", Self.subscribed))) == [.confirmed])
-        // The server repeats it whenever it has subscribed anew: something may be missing.
+        // The server repeats it whenever it has subscribed again: something may be missing.
         #expect(events(machine.handle(channelMessage("system", Self.subscribed))) == [.confirmed])
     }
 

@@ -110,7 +110,7 @@ struct RealtimeSocketTests {
         }
     }
 
-    @Test func `A channel that no one holds is left`() async throws {
+    @Test func `A channel without a reader is left`() async throws {
         try await withStub { stub, socket in
             var channel: RealtimeChannel? = try socket.join("room", RealtimeConfiguration())
             #expect(try await channel?.next() == .joined)
@@ -129,7 +129,7 @@ struct RealtimeSocketTests {
             try await eventually("the new token is pushed") { stub.count(of: "access_token") == 1 }
             #expect(stub.received.last { $0.event == "access_token" }?.payload["access_token"] == "ben")
             auth.become(nil)
-            try await eventually("the channel is joined by no one") { stub.count(of: "phx_join") == 2 }
+            try await eventually("the channel has no members") { stub.count(of: "phx_join") == 2 }
             #expect(stub.received.last { $0.event == "phx_join" }?.payload["access_token"] == nil)
         }
     }

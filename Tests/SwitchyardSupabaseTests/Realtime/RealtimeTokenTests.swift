@@ -25,7 +25,7 @@ struct RealtimeTokenTests: RealtimeMachineSuite {
         #expect(sent(machine.handle(reply("1"))).map(\.event) == ["access_token"])
     }
 
-    @Test func `When no user is signed in any more the channel is joined anew`() {
+    @Test func `When no user is signed in any more the channel is joined again`() {
         var machine = joined()
         let actions = machine.handle(.token(nil))
         #expect(sent(actions).map(\.event) == ["phx_leave", "phx_join"])
@@ -33,7 +33,7 @@ struct RealtimeTokenTests: RealtimeMachineSuite {
         #expect(events(actions) == [.interrupted])
     }
 
-    @Test func `A refusal of whoever was there before is not the present user's`() {
+    @Test func `A refusal of the previous user is not the current user's`() {
         var machine = machine()
         _ = machine.handle(.join(Self.room, Self.plain))
         _ = machine.handle(.token(nil))

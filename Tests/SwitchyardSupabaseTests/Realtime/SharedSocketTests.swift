@@ -76,7 +76,7 @@ struct SharedSocketTests {
         #expect(try session(nil) === signedOut)
     }
 
-    @Test func `A session that no client holds is made anew`() throws {
+    @Test func `A session that no client holds is recreated`() throws {
         let module = SupabaseModule(
             SupabaseConfiguration(url: "https://demo.supabase.co", key: "k"), transport: { ScriptedTransport() })
         weak var first = try module.clientContext(ModuleContext()).session
@@ -109,7 +109,7 @@ struct SharedSocketTests {
         #expect(lines == nil)
     }
 
-    @Test func `Without realtime there are no messages, and live queries look by themselves`() async throws {
+    @Test func `Without realtime there are no messages, and live queries poll`() async throws {
         var configuration = SupabaseConfiguration(url: "https://demo.supabase.co", key: "k")
         configuration.realtime.mode = .off
         let module = SupabaseModule(configuration, transport: { ScriptedTransport() })

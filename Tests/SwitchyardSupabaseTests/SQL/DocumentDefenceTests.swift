@@ -197,7 +197,7 @@ struct DocumentDefenceTests {
                     """)
             }
             let left = try #require(Int(try await server.query("select count(*) from switchyard.deletions")))
-            #expect(left < rounds * 10, "\(rounds * 20) deletions were left, and \(left) are still kept")
+            #expect(left < rounds * 10, "\(rounds * 20) deletions were left, and \(left) are still stored")
         }
     }
 

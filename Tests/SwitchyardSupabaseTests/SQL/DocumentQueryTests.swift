@@ -65,8 +65,8 @@ struct DocumentQueryTests {
         try await eventually("no writer is left") { try await settled() == "true" }
     }
 
-    /// Whoever looks at all locks holds up everybody who takes one: with fifty who read, that was most of the time.
-    @Test func `No function looks at the server's locks`() async throws {
+    /// Reading all locks delays every caller that takes one: with fifty who read, that was most of the time.
+    @Test func `No function reads the server's locks`() async throws {
         let server = try await PostgresServer()
         defer { server.stop() }
         try await server.query(DocumentSchema.sql)

@@ -37,7 +37,7 @@ struct DomainRuleTests {
         _ = try await ask(server, person, "public.switchyard_commit(gen_random_uuid()::text, '[\(writes)]')")
     }
 
-    @Test func `A listener begins anew when they have become a responder, and when they are one no more`() async throws
+    @Test func `A listener starts over when they have become a responder, and when they are one no more`() async throws
     {
         try await withDatabase { server in
             try await commit(
@@ -58,7 +58,7 @@ struct DomainRuleTests {
             }
             let first = try await read(nil)
             #expect(first.isReset && first.count == 0)
-            // While a transaction from before Ann's is under way anywhere in the cluster, her write may be news to Ben.
+            // While a transaction from before Ann's is under way anywhere in the cluster, her write may be new to Ben.
             var token = first.token
             try await eventually("nothing has changed for Ben") {
                 let next = try await read(token)

@@ -44,7 +44,7 @@ struct ForgettingTests {
             """)
         #expect(first == "400\n0")
         #expect(try await Self.left(server) == "59800|59800")
-        // Whoever listened last before the newest of them begins anew, and no one else.
+        // Whoever listened last before the newest of them starts over, and no one else.
         let seen = try #require(
             Int(try await server.query("select forgotten from switchyard.settings")))
         #expect((200...501).contains(seen))

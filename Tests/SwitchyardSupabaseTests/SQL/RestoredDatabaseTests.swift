@@ -8,7 +8,7 @@ import Testing
 @testable import SwitchyardLocalSupabase
 @testable import SwitchyardSupabase
 
-/// Databases that were brought back from copies, whose transactions are counted anew or once more.
+/// Databases that were brought back from copies, whose transactions start over or repeat.
 @Suite(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
 struct RestoredDatabaseTests {
     /// What a listener on one collection receives, as the functions' owner.

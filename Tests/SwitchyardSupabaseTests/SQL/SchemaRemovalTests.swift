@@ -115,7 +115,9 @@ struct SchemaRemovalTests {
         }
     }
 
-    @Test func `Data that are kept are no one's but the owner's, and there again after an installation`() async throws {
+    @Test func `Retained data are accessible to the owner only, and available again after an installation`()
+        async throws
+    {
         try await withDatabase { server in
             let before = try await server.query(Self.catalog)
             try await server.query(DocumentSchema.installation(of: [.documents, .domain, .messages]))

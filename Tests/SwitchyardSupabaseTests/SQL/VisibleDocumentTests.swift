@@ -62,13 +62,13 @@ struct VisibleDocumentTests {
         ].map { ("group", $0) }
 
     @Test(arguments: [false, true])
-    func `What a query looks at is exactly what the caller may see`(domain: Bool) async throws {
+    func `What a query reads is exactly what the caller may see`(domain: Bool) async throws {
         let server = try await Self.filled(domain: domain)
         defer { server.stop() }
         for user in ["u1", "u2", "u5", "missing", nil] {
             let caller = try await SQLCaller(user, on: server)
             defer { caller.close() }
-            // The caller's rules, and the owner's right to look.
+            // The caller's rules, and the owner's right to read.
             try await caller.connection.run(
                 script: """
                     reset role;

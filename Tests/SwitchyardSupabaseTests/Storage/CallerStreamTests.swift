@@ -16,11 +16,11 @@ struct CallerStreamTests {
         let clock = MovedClock()
         let supabase: LocalSupabase
         let backend: Infrastructure
-        /// Counts looks.
+        /// Counts reads.
         let transport = CountingTransport(CurlTransport(), counting: "switchyard_changes")
         let log = EventLog()
 
-        /// - Parameter interval: How often a live query looks by itself.
+        /// - Parameter interval: How often a live query polls.
         init(lookingEvery interval: Duration) async throws {
             var options = LocalSupabaseOptions()
             options.now = { [clock] in clock.now }
@@ -70,7 +70,7 @@ struct CallerStreamTests {
 
     @Test func `A caller receives at once what others write, on a socket for all streams with the token`() async throws
     {
-        // No one looks by itself during a test.
+        // Nothing polls during a test.
         try await Self.with(Bed(lookingEvery: .seconds(3600))) { bed in
             let (ann, ben) = (bed.caller("ann"), bed.caller("ben"))
             try await bed.client(ben).setDocument("notes/a", ["n": 1])
@@ -110,7 +110,7 @@ struct CallerStreamTests {
         }
     }
 
-    @Test func `Where no web socket comes through, callers' streams look by themselves, and do not poll for hints`()
+    @Test func `Where no web socket comes through, callers' streams poll the database, and not for hints`()
         async throws
     {
         try await Self.with(Bed(lookingEvery: .milliseconds(20))) { bed in

@@ -13,7 +13,7 @@ import Testing
 /// Live queries that a realtime service prompts: on a real PostgreSQL, with a service that a test steers.
 @Suite(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
 struct LiveHintTests {
-    /// Without a hint no one looks during a test.
+    /// Without a hint nothing is read during a test.
     private static let never = SupabaseWatch.Pace(alone: .seconds(3600), hinted: .seconds(3600))
 
     private struct Bed: Sendable {
@@ -21,7 +21,7 @@ struct LiveHintTests {
         let stub: RealtimeStub
         let socket: RealtimeSocket
         private let wire = CurlTransport()
-        /// Counts looks.
+        /// Counts reads.
         let transport: CountingTransport
         let client: SyncedStorageClient
         let writer: SyncedStorageClient
@@ -153,7 +153,7 @@ struct LiveHintTests {
         await bed.stop()
     }
 
-    @Test func `A hint of what was seen already makes no one look, and neither do doubled ones twice`() async throws {
+    @Test func `A hint of a known change causes no read, and doubled hints cause only one`() async throws {
         let bed = try await Bed(Self.never)
         let items = collection()
         let topic = "documents:\(items.rawValue)"
@@ -163,7 +163,7 @@ struct LiveHintTests {
         try await bed.write(items.document("a"), 1)
         try await bed.hint(topic, nil)
         try await eventually("the number") { screen.shows([1]) }
-        // As long as a transaction from before them is under way anywhere in the cluster, old hints may be news.
+        // As long as a transaction from before them is under way anywhere in the cluster, old hints may be new.
         try await eventually("the old ones are over") { try await bed.oldestTransaction() > old }
         // What the join and that hint still ask for stands before the next one.
         try await bed.write(items.document("a"), 2)
@@ -172,14 +172,14 @@ struct LiveHintTests {
         let (reads, snapshots) = (bed.transport.count, screen.snapshots)
         for _ in 0..<10 {
             for _ in 0..<2 { try await bed.hint(topic, old) }
-            // Takes as long as several looks would.
+            // Takes as long as several reads would.
             _ = try await bed.transaction()
         }
         // A new hint stands behind the old ones: once it has been followed, they have been passed over.
         try await bed.write(items.document("a"), 3)
         try await bed.hint(topic, try await bed.transaction())
         try await eventually("the other number") { screen.shows([3]) }
-        // One look, and another where a transaction was still under way; ten or more, had the old ones been followed.
+        // One read, and another where a transaction was still under way; ten or more, had the old ones been followed.
         #expect((1...4).contains(bed.transport.count - reads))
         #expect(screen.snapshots == snapshots + 1)
         screen.leave()

@@ -89,7 +89,7 @@ import Testing
         .on(.post, "https://demo.supabase.co/rest/v1/rpc/\(name)", reply)
     }
 
-    @Test func `What no one may write does not wait for somebody`() async throws {
+    @Test func `A forbidden write does not wait for a sign-in`() async throws {
         let refusal = ScriptedReply.json(#"{"code":"42501","message":"not allowed"}"#, status: 401)
         let failure = try #require(try await Self.commit(Self.function("switchyard_commit", refusal)))
         #expect(failure.code == .unauthorized && failure.isRefusal)

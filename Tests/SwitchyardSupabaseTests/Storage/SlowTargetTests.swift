@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test func `A query that takes too long is refused, and spoils no other`() async throws {
-        // Eight at once, then halves; each look at the slow one's half fails.
+        // Eight at once, then halves; each read of the slow one's half fails.
         let (watch, _) = try Self.watch(["a/3"], rounds: 40)
         for id in 0..<8 {
             watch.send(.add(TargetRequest(id: id, target: .document(try StoragePath(validating: "a/\(id)")))))

@@ -122,7 +122,7 @@ import Testing
         let messaging = try #require(backend.messaging.unwrapped(as: MockMessagingClient.self))
         messaging.controls.fail(.token, times: 2, with: MessagingError(.unavailable, "Gone."))
         _ = try await backend.messaging.token()
-        // One call each to whoever looks from outside, with what happened in between.
+        // One call each for observers, with what happened in between.
         #expect(events.calls == ["storage: document", "messaging: token"])
         #expect(events.all.count { if case .retry = $0.kind { true } else { false } } == 4)
 
@@ -147,7 +147,7 @@ import Testing
             events.kinds.compactMap { if case .pendingWrites(let count, .none) = $0 { count } else { nil } }
         }
         let storage = try #require(backend.storage.unwrapped(as: MockStorageClient.self))
-        try await eventually("somebody looks at the queue") { storage.listenerCount == 1 }
+        try await eventually("the queue has a listener") { storage.listenerCount == 1 }
         network.isOnline = false
         try await backend.storage.setDocument("a/1", ["n": 1])
         try await eventually("one") { lengths() == [1] }

@@ -328,7 +328,7 @@ import Testing
         #expect("\(configuration)" == "InfrastructureConfiguration(default: acme, settings of acme)")
     }
 
-    @Test func `Settings of a provider that is not chosen are looked at too`() async throws {
+    @Test func `Settings of a provider that is not chosen are checked too`() async throws {
         let text = #"{"default":"mock","providers":{"acme":{"project":"p","apiKey":"k","retries":1,"colour":1}}}"#
         let configuration = try InfrastructureConfiguration(json: Data(text.utf8), environment: [:])
         let factory = InfrastructureFactory(MockModule(), configurable: [AcmeModule.self])

@@ -5,7 +5,7 @@ import Testing
 
 /// Waiting for the calls on a client that was exchanged.
 @Suite(.timeLimit(.minutes(1))) struct DrainTests {
-    /// No pause lasts at all: a deadline has passed as soon as somebody looks at it.
+    /// No pause lasts at all: a deadline has passed as soon as it is checked.
     private struct HurriedClock: Clock {
         typealias Instant = ContinuousClock.Instant
         var now: Instant { ContinuousClock.now }

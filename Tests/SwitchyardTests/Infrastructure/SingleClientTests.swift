@@ -127,7 +127,7 @@ import Testing
         #expect(try await notifications.unreadCount() == 0)
     }
 
-    @Test func `What stands behind clients made alone lives as long as one of them, and is made anew after that`()
+    @Test func `What stands behind clients made alone lives as long as one of them, and is recreated after that`()
         async throws
     {
         let module = CountingModule()

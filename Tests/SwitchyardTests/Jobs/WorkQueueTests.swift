@@ -302,7 +302,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(2)))
-    func `A lease is kept while the work takes longer than it`() async throws {
+    func `A lease is extended while the work takes longer than it`() async throws {
         var options = WorkQueueOptions()
         options.lease = .milliseconds(300)
         let queue = WorkQueue("mails", on: MockStorageClient(backend), of: Mail.self, options: options)

@@ -143,7 +143,7 @@ import Testing
         #expect(socket.closed?.reason == "bye")
     }
 
-    @Test func `A socket that no one holds any more ends its task`() async throws {
+    @Test func `A socket without references ends its task`() async throws {
         let task = Task()
         var socket: SessionWebSocket? = try await open(task)
         #expect(socket?.closed == nil && !task.isCancelled)

@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    @Test func `Failures to connect are told apart, and limits are kept`() async throws {
+    @Test func `Failures to connect are told apart, and limits are enforced`() async throws {
         let server = try LoopbackServer { _ in ServerResponse(body: [UInt8](repeating: 1, count: 100_000)) }
         let gone = try LoopbackServer { _ in .text("") }
         await gone.stop()
