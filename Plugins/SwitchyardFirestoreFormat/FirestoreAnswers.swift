@@ -89,7 +89,7 @@ package struct FirestoreFailure: Error, Sendable, Hashable {
     /// The reason for a problem with the project or its key, such as `API_KEY_INVALID`. It comes from Google's front end, never
     /// from Firestore itself, which then has not seen the call.
     package let reason: String?
-    /// Whether the server was there but could not answer, as while it starts anew or behind a gateway that has lost it.
+    /// Whether the server was there but could not answer, as while it restarts, or behind a gateway that has lost it.
     package private(set) var isPassing: Bool
 
     package init(_ status: FirestoreStatus, _ message: String, foreignStatus: String? = nil, reason: String? = nil) {

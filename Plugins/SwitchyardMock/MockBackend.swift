@@ -19,7 +19,7 @@ public final class MockBackend: Sendable {
     /// The server that sends messages.
     public let messages: MockMessages
     let folder: MockFolder?
-    private let keeper: MockArchive?
+    private let archive: MockArchive?
 
     /// Creates a project in memory.
     ///
@@ -33,7 +33,7 @@ public final class MockBackend: Sendable {
         files = MockFiles(now: now)
         messages = MockMessages(now: now)
         folder = nil
-        keeper = nil
+        archive = nil
     }
 
     /// Opens a project in `folder`, with its existing contents.
@@ -57,40 +57,40 @@ public final class MockBackend: Sendable {
         messages = MockMessages(now: now)
         let place = try MockFolder(folder)
         self.folder = place
-        let keeper = MockArchive(place, database, accounts, files, messages, report)
-        self.keeper = keeper
+        let archive = MockArchive(place, database, accounts, files, messages, report)
+        self.archive = archive
         do throws(MockFile.Failure) {
-            try keeper.load()
+            try archive.load()
         } catch {
             throw InfrastructureError(.localStore, error.description)
         }
-        accounts.changed.withLock { $0 = { [weak keeper] in keeper?.saveAccounts() } }
-        files.changed.withLock { $0 = { [weak keeper] in keeper?.saveFiles() } }
-        messages.changed.withLock { $0 = { [weak keeper] in keeper?.saveMessages() } }
+        accounts.changed.withLock { $0 = { [weak archive] in archive?.saveAccounts() } }
+        files.changed.withLock { $0 = { [weak archive] in archive?.saveFiles() } }
+        messages.changed.withLock { $0 = { [weak archive] in archive?.saveMessages() } }
     }
 
     /// Releases the folder for another backend; from now on nothing is written to it. A backend in memory is not affected.
     ///
     /// A ``MockModule`` does this when the last of its clients has been shut down.
-    public func close() { keeper?.close() }
+    public func close() { archive?.close() }
 
     /// The number of documents.
     public var documentCount: Int { database.withState { $0.documents.count } }
 
-    func save() { keeper?.saveDocuments() }
+    func save() { archive?.saveDocuments() }
 
     func save(_ device: MockDevice) {
-        keeper?.saveDocuments()
-        keeper?.save(device)
+        archive?.saveDocuments()
+        archive?.save(device)
     }
 
-    func saveCache(of device: MockDevice) { keeper?.saveCache(of: device) }
+    func saveCache(of device: MockDevice) { archive?.saveCache(of: device) }
 
     /// Restores the queue of an earlier device with this name.
     func restore(_ device: MockDevice, as name: String) throws(InfrastructureError) {
-        guard let keeper else { return }
+        guard let archive else { return }
         do throws(MockFile.Failure) {
-            try keeper.restore(device, as: name)
+            try archive.restore(device, as: name)
         } catch {
             throw InfrastructureError(.localStore, error.description)
         }

@@ -131,7 +131,7 @@ import Testing
         var options = LocalFirebaseOptions()
         options.claims = ["role": "authenticated"]
         let firebase = try LocalFirebase(options)
-        options.project = "demo-stranger"
+        options.project = "demo-foreign"
         let foreign = try LocalFirebase(options)
         let program = try RunningProgram([
             "emulator", "supabase", "--trust-firebase", firebase.url.absoluteString, "--bucket", "files,photos",

@@ -82,7 +82,7 @@ extension FirebaseAuthAdapter {
     }
 }
 
-/// Proving anew who is signed in. It never creates an account.
+/// Reauthentication: proves again who is signed in. It never creates an account.
 extension FirebaseAuthAdapter {
     public func reauthenticate(with credential: AuthCredential) async throws(AuthError) {
         let session = try await engine.present()

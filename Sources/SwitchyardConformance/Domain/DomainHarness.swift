@@ -95,7 +95,7 @@ public struct DomainFeatures: Sendable, Hashable {
     public var files: Bool
     /// A cache, and a queue of writes.
     public var offline: Bool
-    /// Whether the server has the rules for these clients: strangers are refused, responders are not.
+    /// Whether the server has the rules for these clients: other users are refused, responders are not.
     public var enforcesRules: Bool
 
     public init(_ storage: StorageCapabilities, files: Bool, enforcesRules: Bool = false) {

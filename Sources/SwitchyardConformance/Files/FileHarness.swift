@@ -114,10 +114,10 @@ final class ControlledUpload: Sendable {
 
     init() { (stream, continuation) = AsyncThrowingStream.makeStream() }
 
-    func pour(_ data: Data) { continuation.yield(data) }
+    func send(_ data: Data) { continuation.yield(data) }
     func close() { continuation.finish() }
     /// Ends the stream with its own error.
-    func burst() { continuation.finish(throwing: Burst()) }
+    func fail() { continuation.finish(throwing: Burst()) }
 
     func source(length: Int64?) -> UploadSource { .stream(length: length) { [stream] in stream } }
 }

@@ -22,7 +22,7 @@ import Testing
         try await Self.run.outcome(of: check)
     }
 
-    @Test func `What Firebase's administration declares and is spared`() async throws {
+    @Test func `What Firebase's administration declares and skips`() async throws {
         #expect(try await LocalAdminHarness().makeAdminClient().capabilities == LocalAdminHarness.features.capabilities)
         // An emulator has one key, which everybody knows, and checks no hashes of others.
         #expect(

@@ -24,7 +24,7 @@ import Testing
         try await Self.run.outcome(of: check)
     }
 
-    @Test func `What Firebase is spared`() {
+    @Test func `Checks that Firebase skips`() {
         #expect(
             AuthConformance.leftOut(for: LocalAuthHarness.features) == [
                 "signing out everywhere ends the sessions of all devices", "signing out the others leaves this session",

@@ -139,11 +139,11 @@ import Testing
         async throws
     {
         let bed = try Bed()
-        let foreign = Secret(Self.token(["iss": "https://securetoken.google.com/stranger"]))
+        let foreign = Secret(Self.token(["iss": "https://securetoken.google.com/foreign"]))
         let error = await #expect(throws: TokenError.self) { try await bed.verifier.verify(foreign) }
         #expect(error?.code == .wrongProject)
         #expect(error?.message.contains("its issuer is not “https://securetoken.google.com/") == true)
-        #expect(error?.message.contains("Check the project") == true && error?.message.contains("stranger") == false)
+        #expect(error?.message.contains("Check the project") == true && error?.message.contains("foreign") == false)
     }
 
     @Test func `Text and bytes without a sense are refused, and nothing is fetched for them`() async throws {

@@ -27,7 +27,7 @@ import Testing
         await site.stop()
     }
 
-    @Test func `What Firebase is spared`() {
+    @Test func `Checks that Firebase skips`() {
         #expect(
             FileConformance.leftOut(for: LocalFilesSite.features) == [
                 "a file above the bound is refused", "a copy is a file of its own",

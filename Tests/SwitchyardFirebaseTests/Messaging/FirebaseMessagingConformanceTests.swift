@@ -24,7 +24,7 @@ import Testing
         await harness.firebase.stop()
     }
 
-    @Test func `What Firebase is spared`() {
+    @Test func `Checks that Firebase skips`() {
         #expect(
             MessagingConformance.leftOut(for: LocalMessagingHarness.features) == [
                 "a message sent to a token arrives", "messages sent to a token arrive all, each once",

@@ -50,7 +50,7 @@ struct FirestoreConformanceTests {
         await client.shutDown()
     }
 
-    @Test func `What Firestore is spared`() {
+    @Test func `Checks that Firestore skips`() {
         #expect(
             StorageConformance.leftOut(for: FirestoreHarness.features) == [
                 "everything below a document goes with it", "the collections below a document are listed by name",

@@ -36,11 +36,11 @@ struct SupabaseStorageTests {
         let client = try await SupabaseClient.shared.value
         let id = try await bucket(
             client, ["public": true, "file_size_limit": "1MB", "allowed_mime_types": ["image/*", "text/plain"]])
-        let told = try await client.send(.get, "\(root)/bucket/\(id)", as: .service)
-        #expect(told.json["name"]?.string == id && told.json["public"] == true)
-        #expect(told.json["file_size_limit"]?.int == 1_000_000)
-        #expect(told.json["allowed_mime_types"] == ["image/*", "text/plain"])
-        #expect(told.json["created_at"]?.string.flatMap { RFC3339.parse($0) } != nil)
+        let described = try await client.send(.get, "\(root)/bucket/\(id)", as: .service)
+        #expect(described.json["name"]?.string == id && described.json["public"] == true)
+        #expect(described.json["file_size_limit"]?.int == 1_000_000)
+        #expect(described.json["allowed_mime_types"] == ["image/*", "text/plain"])
+        #expect(described.json["created_at"]?.string.flatMap { RFC3339.parse($0) } != nil)
 
         let again = try await client.json(.post, "\(root)/bucket", ["id": .string(id)], as: .service)
         #expect(again.status == 400 && again.meant == 409 && again.code == "BucketAlreadyExists")

@@ -10,7 +10,7 @@ import Testing
     @Test(.beside(run), arguments: run.checks)
     func `The mock's file storage`(_ check: FileCheck) async throws { try await Self.run.outcome(of: check) }
 
-    @Test func `The mock is spared only what no mock can show`() {
+    @Test func `The mock skips only what no mock can show`() {
         #expect(
             FileConformance.leftOut(for: Self.harness.features) == [
                 "a file above the bound is refused", "a file that rules forbid cannot be read",

@@ -11,7 +11,7 @@ import Testing
         try await Self.tally.run(check, on: Self.harness)
     }
 
-    @Test func `The mock is spared only what asks for a platform`() {
+    @Test func `The mock skips only what needs a platform`() {
         #expect(
             MessagingConformance.leftOut(for: Self.harness.features) == [
                 "without the platform's token there is none"

@@ -11,7 +11,7 @@ import Testing
         try await Self.tally.run(check, on: Self.harness)
     }
 
-    @Test func `The mock is spared only what no mock can show`() {
+    @Test func `The mock skips only what no mock can show`() {
         #expect(
             StorageConformance.leftOut(for: Self.harness.features) == [
                 "a batch above the bound is refused and leaves nothing",

@@ -98,7 +98,7 @@ struct SupabaseAdminConformanceTests {
         try await Self.run.outcome(of: check)
     }
 
-    @Test func `What Supabase's administration is spared`() {
+    @Test func `Checks that Supabase's administration skips`() {
         #expect(
             AdminConformance.leftOut(for: SupabaseAdminHarness.features) == [
                 "an account is made of nothing at all", "an address stops being confirmed by hand",

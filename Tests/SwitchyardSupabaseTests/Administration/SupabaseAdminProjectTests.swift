@@ -21,7 +21,7 @@ struct SupabaseAdminProjectTests {
         let owner = "owner-\(RandomID.make())"
         let caller = try await backend.acting(
             as: VerifiedToken(
-                token: Secret(site.supabase.accessToken(for: "stranger")), provider: .supabase, userID: "stranger",
+                token: Secret(site.supabase.accessToken(for: "other")), provider: .supabase, userID: "other",
                 issuer: "test", expiresAt: Date(timeIntervalSinceNow: 3600)))
         let root = try StoragePath(validating: "users/\(owner)")
         let note = try StoragePath(validating: "users/\(owner)/notes/a")

@@ -29,7 +29,7 @@ struct SupabaseAuthConformanceTests {
         try await Self.askingRun.outcome(of: check)
     }
 
-    @Test func `What Supabase is spared`() {
+    @Test func `Checks that Supabase skips`() {
         let optional = [
             "a custom token signs in as the one it names", "a custom token that no one signed is refused",
         ]

@@ -27,7 +27,7 @@ struct SupabaseFileConformanceTests {
         await client.shutDown()
     }
 
-    @Test func `What Supabase is spared`() {
+    @Test func `Checks that Supabase skips`() {
         #expect(
             FileConformance.leftOut(for: SupabaseFilesSite.features) == [
                 "bytes of unknown number are uploaded as they come", "a file above the bound is refused",

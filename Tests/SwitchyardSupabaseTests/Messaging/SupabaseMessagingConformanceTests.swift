@@ -88,7 +88,7 @@ struct SupabaseMessagingConformanceTests {
         try await Self.run.outcome(of: check)
     }
 
-    @Test func `What Supabase is spared`() {
+    @Test func `Checks that Supabase skips`() {
         #expect(
             MessagingConformance.leftOut(for: LocalMessagingSite.features) == [
                 "without the platform's token there is none"

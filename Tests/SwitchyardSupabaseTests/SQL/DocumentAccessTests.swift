@@ -14,7 +14,7 @@ import Testing
 @Suite(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
 struct DocumentAccessTests {
     /// Whose call it is.
-    enum Caller: String, CaseIterable, Sendable { case owner, stranger, anonymous }
+    enum Caller: String, CaseIterable, Sendable { case owner, other, anonymous }
 
     private struct Bed: Sendable {
         let site: SupabaseSite
@@ -24,7 +24,7 @@ struct DocumentAccessTests {
             let key =
                 switch caller {
                 case .owner: site.supabase.accessToken(for: "ann")
-                case .stranger: site.supabase.accessToken(for: "ben")
+                case .other: site.supabase.accessToken(for: "ben")
                 case .anonymous: site.supabase.anonKey
                 }
             return try await site.service(key: key, transport: transport).call(function, arguments, isIdempotent: false)
@@ -56,10 +56,10 @@ struct DocumentAccessTests {
     }
 
     private static let readers: [String: Set<Caller>] = [
-        "notes": [.owner], "posts": [.owner, .stranger, .anonymous], "wikis": [.owner, .stranger], "secrets": [],
+        "notes": [.owner], "posts": [.owner, .other, .anonymous], "wikis": [.owner, .other], "secrets": [],
     ]
     private static let writers: [String: Set<Caller>] = [
-        "notes": [.owner], "posts": [.owner], "wikis": [.owner, .stranger], "secrets": [],
+        "notes": [.owner], "posts": [.owner], "wikis": [.owner, .other], "secrets": [],
     ]
 
     @Test func `No way of reading shows what the rules hide`() async throws {
@@ -121,7 +121,7 @@ struct DocumentAccessTests {
         async throws
     {
         try await withBed { (bed: Bed) async throws -> Void in
-            try await bed.commit(try .set("wikis/b", ["owner": "ann"]), as: .stranger)
+            try await bed.commit(try .set("wikis/b", ["owner": "ann"]), as: .other)
             let owner = try await bed.site.postgres.query(
                 "select owner from switchyard.documents where path = 'wikis/b'")
             #expect(owner == "ben")
@@ -133,9 +133,9 @@ struct DocumentAccessTests {
     @Test func `Another user's batches cannot be asked for or taken over`() async throws {
         try await withBed { (bed: Bed) async throws -> Void in
             try await bed.commit(try .set("notes/b", ["x": 1]), as: .owner, named: "mine")
-            #expect(try await bed.call("switchyard_outcome", ["batch": "mine"], as: .stranger) == .null)
+            #expect(try await bed.call("switchyard_outcome", ["batch": "mine"], as: .other) == .null)
             #expect(try await bed.call("switchyard_outcome", ["batch": "mine"], as: .owner) != .null)
-            try await bed.commit(try .set("notes/c", ["x": 1]), as: .stranger, named: "mine")
+            try await bed.commit(try .set("notes/c", ["x": 1]), as: .other, named: "mine")
             let owner = try await bed.site.postgres.query(
                 "select owner from switchyard.documents where path = 'notes/c'")
             #expect(owner == "ben")
@@ -183,10 +183,10 @@ struct DocumentAccessTests {
     @Test func `What lies under a person's name is that person's, whoever comes first`() async throws {
         try await withBed { (bed: Bed) async throws -> Void in
             for path: StoragePath in ["users/ann", "users/ann/notes/n", "users/ann/lists/l/items/i"] {
-                #expect(await outcome(bed, try .set(path, ["x": 1]), as: .stranger) == .unauthorized)
+                #expect(await outcome(bed, try .set(path, ["x": 1]), as: .other) == .unauthorized)
                 #expect(await outcome(bed, try .set(path, ["x": 1]), as: .anonymous) == .unauthenticated)
                 #expect(await outcome(bed, try .set(path, ["x": 1]), as: .owner) == nil)
-                for (caller, count) in [(Caller.owner, 1), (.stranger, 0), (.anonymous, 0)] {
+                for (caller, count) in [(Caller.owner, 1), (.other, 0), (.anonymous, 0)] {
                     let found = try await bed.call("switchyard_get", ["paths": [.string(path.rawValue)]], as: caller)
                     #expect(found["documents"]?.array?.count == count, "\(path) by \(caller)")
                 }
@@ -210,15 +210,15 @@ struct DocumentAccessTests {
             }
             try await bed.site.postgres.query("delete from switchyard.rules where collection_id = 'users';")
             // Elsewhere a name says nothing, and a row in the rules says otherwise.
-            #expect(await outcome(bed, try .set("teams/t/users/ann", ["x": 1]), as: .stranger) == nil)
+            #expect(await outcome(bed, try .set("teams/t/users/ann", ["x": 1]), as: .other) == nil)
             try await bed.site.postgres.query(
                 "insert into switchyard.rules values ('members', 'authenticated', 'named'), ('inbox', 'owner', 'owner');"
             )
-            #expect(await outcome(bed, try .set("teams/t/members/ann", ["x": 1]), as: .stranger) == .unauthorized)
+            #expect(await outcome(bed, try .set("teams/t/members/ann", ["x": 1]), as: .other) == .unauthorized)
             #expect(await outcome(bed, try .set("teams/t/members/ann", ["x": 1]), as: .owner) == nil)
-            #expect(await outcome(bed, try .set("users/ann/inbox/i", ["x": 1]), as: .stranger) == nil)
+            #expect(await outcome(bed, try .set("users/ann/inbox/i", ["x": 1]), as: .other) == nil)
             try await bed.site.postgres.query("insert into switchyard.rules values ('users', 'owner', 'owner');")
-            #expect(await outcome(bed, try .set("users/cleo", ["x": 1]), as: .stranger) == nil)
+            #expect(await outcome(bed, try .set("users/cleo", ["x": 1]), as: .other) == nil)
         }
     }
 
@@ -228,7 +228,7 @@ struct DocumentAccessTests {
                 try await bed.commit(try .set(StoragePath(validating: "notes/a/mine/m\(n)"), ["x": 1]), as: .owner)
                 // Behind them in the order in which the tree is deleted from its end, and before.
                 for name in ["alien", "zalien"] {
-                    try await bed.commit(try .set(StoragePath(validating: "notes/a/\(name)/f\(n)"), [:]), as: .stranger)
+                    try await bed.commit(try .set(StoragePath(validating: "notes/a/\(name)/f\(n)"), [:]), as: .other)
                 }
             }
             var counts: [Int64] = []
@@ -242,7 +242,7 @@ struct DocumentAccessTests {
             )
             #expect(left == "14|14")
             // The document itself is a refusal, and nothing below it goes.
-            try await bed.commit(try .set("notes/theirs", ["x": 1]), as: .stranger)
+            try await bed.commit(try .set("notes/theirs", ["x": 1]), as: .other)
             try await bed.commit(try .set("notes/theirs/mine/m", ["x": 1]), as: .owner)
             let refused = await #expect(throws: StorageError.self) {
                 _ = try await bed.call("switchyard_delete_tree", ["path": "notes/theirs"], as: .owner)
@@ -257,17 +257,17 @@ struct DocumentAccessTests {
     @Test func `Who may receive hints is who could read something there`() async throws {
         try await withBed { (bed: Bed) async throws -> Void in
             for (topic, listeners): (String, Set<Caller>) in [
-                ("documents:posts", [.owner, .stranger, .anonymous]),
-                ("documents:*/posts", [.owner, .stranger, .anonymous]),
-                ("documents:users/ann/posts", [.owner, .stranger, .anonymous]),
-                ("documents:notes", [.owner, .stranger]),
-                ("documents:*/wikis", [.owner, .stranger]), ("documents:secrets", []), ("room", []), ("", []),
+                ("documents:posts", [.owner, .other, .anonymous]),
+                ("documents:*/posts", [.owner, .other, .anonymous]),
+                ("documents:users/ann/posts", [.owner, .other, .anonymous]),
+                ("documents:notes", [.owner, .other]),
+                ("documents:*/wikis", [.owner, .other]), ("documents:secrets", []), ("room", []), ("", []),
             ] {
                 for caller in Caller.allCases {
                     let claims =
                         switch caller {
                         case .owner: #"{"sub": "ann"}"#
-                        case .stranger: #"{"sub": "ben"}"#
+                        case .other: #"{"sub": "ben"}"#
                         case .anonymous: "{}"
                         }
                     let answer = try await bed.site.postgres.query(

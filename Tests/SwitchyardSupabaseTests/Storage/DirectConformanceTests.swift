@@ -65,7 +65,7 @@ struct DirectConformanceTests {
         var configuration = SupabaseConfiguration(url: site.supabase.server.url, key: Secret(site.supabase.anonKey))
         configuration.jwtSecret = Secret(site.supabase.environment["SUPABASE_JWT_SECRET"] ?? "")
         var options = InfrastructureOptions()
-        // As many as the local server answers without hurry; the others wait.
+        // As many as the local server answers easily; the others wait.
         options.callLimits.underWay = 16
         let backend = try await Infrastructure(.supabase(configuration), in: options)
         let crowd = Crowd(150) { [supabase = site.supabase] number, isOld in

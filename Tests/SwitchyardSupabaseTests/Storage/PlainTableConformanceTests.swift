@@ -92,7 +92,7 @@ struct PlainTableConformanceTests {
     }
 
     @Test(arguments: PlainTableHarness.Key.allCases)
-    func `What plain tables are spared`(_ key: PlainTableHarness.Key) {
+    func `Checks that plain tables skip`(_ key: PlainTableHarness.Key) {
         let features = PlainTableHarness.features(key)
         let leftOut = Set(StorageConformance.leftOut(for: features))
         let reasons = StorageConformance.all.filter { leftOut.contains($0.name) }.flatMap { $0.missing(in: features) }

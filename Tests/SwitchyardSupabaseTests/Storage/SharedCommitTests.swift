@@ -111,7 +111,7 @@ struct SharedCommitTests {
     @Test(arguments: LostAnswerTests.Loss.allCases)
     func `Of batches whose shared answer is lost each counts once`(_ loss: LostAnswerTests.Loss) async throws {
         try await withClient { client, site, calls in
-            let strikes = site.supabase.faults.add(loss.fault, times: nil, every: 2) {
+            let rule = site.supabase.faults.add(loss.fault, times: nil, every: 2) {
                 $0.rawPath.contains("switchyard_commit_many")
             }
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -132,7 +132,7 @@ struct SharedCommitTests {
             #expect(counted.count == 16 && counted.allSatisfy { $0["n"] == 6 })
             let shared = try await client.documents(Query(in: "shared"), from: .server).documents
             #expect(shared.map { $0["n"] } == [36, 30, 30])
-            #expect(site.supabase.faults.strikes(of: strikes) >= 2)
+            #expect(site.supabase.faults.strikes(of: rule) >= 2)
             // A lost connection is dealt with below the engine.
             if loss != .connection { #expect(calls["switchyard_outcome"] > 0) }
         }

@@ -89,7 +89,7 @@ struct TableConformanceTests {
         await client.shutDown()
     }
 
-    @Test func `What tables are spared`() {
+    @Test func `Checks that tables skip`() {
         var expected = SupabaseHarness.features.capabilities
         expected.openSchema = false
         expected.openTypes = false
@@ -103,7 +103,7 @@ struct TableConformanceTests {
         #expect(Self.mixed.checks.count == 10)
     }
 
-    @Test func `What the document table is spared`() {
+    @Test func `Checks that the document table skips`() {
         #expect(
             StorageConformance.leftOut(for: SupabaseHarness.features) == [
                 "a document that rules forbid ends its stream for good", "a document that rules forbid cannot be read",

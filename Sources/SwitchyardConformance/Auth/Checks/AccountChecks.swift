@@ -85,7 +85,7 @@ extension AuthConformance {
                 try await context.client.reauthenticate(with: .password(email: context.email(), context.password))
             }
         },
-        AuthCheck("who one is can be proved anew") { context in
+        AuthCheck("who one is can be proved again") { context in
             let user = try await context.signUp()
             try await context.client.reauthenticate(with: .password(email: context.email(), context.password))
             try await context.expectSignedIn(user.id)

@@ -60,11 +60,11 @@ extension AuthConformance {
         AuthCheck("a proof by an unknown identity makes no account", needs: .identityTokens) { context in
             let user = try await context.signUp()
             try await context.expectFailure(.invalidCredential, .userNotFound, in: "the proof") {
-                try await context.client.reauthenticate(with: identity("stranger", context))
+                try await context.client.reauthenticate(with: identity("other", context))
             }
             try await context.expectSignedIn(user.id)
             // The address would be taken by the account that the proof made.
-            try await context.signUp("stranger", on: context.device())
+            try await context.signUp("other", on: context.device())
         },
         AuthCheck("linking needs a session", needs: .identityTokens, .linking) { context in
             try await context.expectFailure(.notSignedIn, in: "linking") {

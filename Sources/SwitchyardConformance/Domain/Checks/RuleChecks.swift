@@ -3,7 +3,7 @@ import Switchyard
 extension DomainConformance {
     /// Access rules, if the harness declares that they are enforced.
     static let ruleChecks: [DomainCheck] = [
-        DomainCheck("a stranger can do nothing to a person, nor to their contacts", needs: .rules) { context in
+        DomainCheck("another user can do nothing to a person, nor to their contacts", needs: .rules) { context in
             let scene = try await RuleSetup(context)
             let attempts = scene.attempts
             try expect(attempts.count >= 55, "there are fifty-five attempts", found: "\(attempts.count)")
@@ -127,7 +127,7 @@ extension DomainConformance {
     ].within("rules")
 }
 
-/// Alice has a profile, a check-in, a notification, and Bob as a contact and responder; Carol is a stranger to both.
+/// Alice has a profile, a check-in, a notification, and Bob as a contact and responder; Carol knows neither.
 private struct RuleSetup {
     let context: DomainContext
     let alice: AuthUser
@@ -179,7 +179,7 @@ private struct RuleSetup {
         return batch
     }
 
-    /// A stranger's attempts.
+    /// The attempts of another user.
     var attempts: [RuleAttempt] {
         let (a, b, c) = (alice.id, bob.id, carol.id)
         let profile = path("users", a)

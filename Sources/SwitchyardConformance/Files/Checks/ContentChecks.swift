@@ -34,30 +34,30 @@ extension FileConformance {
         FileCheck("bytes are uploaded as they come") { context in
             let path = try context.path("stream.bin")
             let contents = context.bytes(500_000)
-            let faucet = ControlledUpload()
-            let transfer = try await context.client.upload(faucet.source(length: 500_000), to: path)
+            let upload = ControlledUpload()
+            let transfer = try await context.client.upload(upload.source(length: 500_000), to: path)
             for start in stride(from: 0, to: 500_000, by: 70_000) {
-                faucet.pour(contents.subdata(in: start..<min(start + 70_000, 500_000)))
+                upload.send(contents.subdata(in: start..<min(start + 70_000, 500_000)))
             }
-            faucet.close()
+            upload.close()
             try expectEqual(try await transfer.result().size, 500_000, "the size")
             try await context.expect(path, holds: contents)
         },
         FileCheck("bytes of unknown number are uploaded as they come", needs: .unbounded) { context in
             let path = try context.path("stream.bin")
-            let faucet = ControlledUpload()
-            let transfer = try await context.client.upload(faucet.source(length: nil), to: path)
-            for _ in 0..<20 { faucet.pour(context.bytes(50_000)) }
-            faucet.close()
+            let upload = ControlledUpload()
+            let transfer = try await context.client.upload(upload.source(length: nil), to: path)
+            for _ in 0..<20 { upload.send(context.bytes(50_000)) }
+            upload.close()
             try expectEqual(try await transfer.result().size, 1_000_000, "the size")
             try expectEqual(try await context.client.data(at: path).count, 1_000_000, "the number of bytes")
         },
         FileCheck("an upload whose bytes fail leaves no file") { context in
             let path = try context.path("broken.bin")
-            let faucet = ControlledUpload()
-            let transfer = try await context.client.upload(faucet.source(length: 300_000), to: path)
-            faucet.pour(context.bytes(100_000))
-            faucet.burst()
+            let upload = ControlledUpload()
+            let transfer = try await context.client.upload(upload.source(length: 300_000), to: path)
+            upload.send(context.bytes(100_000))
+            upload.fail()
             do {
                 _ = try await transfer.result()
                 throw ConformanceFailure(expectation: "the upload fails", found: "success")
@@ -68,10 +68,10 @@ extension FileConformance {
         },
         FileCheck("an upload with fewer bytes than it said leaves no file") { context in
             let path = try context.path("short.bin")
-            let faucet = ControlledUpload()
-            let transfer = try await context.client.upload(faucet.source(length: 300_000), to: path)
-            faucet.pour(context.bytes(100_000))
-            faucet.close()
+            let upload = ControlledUpload()
+            let transfer = try await context.client.upload(upload.source(length: 300_000), to: path)
+            upload.send(context.bytes(100_000))
+            upload.close()
             try await context.expectFailure(.changed, .invalidArgument, .localFile, in: "the upload") {
                 try await transfer.result()
             }
@@ -185,8 +185,8 @@ extension FileConformance {
             try expectEqual(changed.contentType, "text/markdown", "the kind of contents")
             try expectEqual(changed.custom, ["keep": "1", "change": "20", "new": "4"], "the notes")
             let found = try await context.client.metadata(of: path)
-            try expectEqual(found.contentType, "text/markdown", "the kind of contents, read anew")
-            try expectEqual(found.custom, ["keep": "1", "change": "20", "new": "4"], "the notes, read anew")
+            try expectEqual(found.contentType, "text/markdown", "the kind of contents, read again")
+            try expectEqual(found.custom, ["keep": "1", "change": "20", "new": "4"], "the notes, read again")
             try await context.expect(path, holds: Data("hello".utf8))
         },
         FileCheck("a missing file has no metadata to read or change") { context in

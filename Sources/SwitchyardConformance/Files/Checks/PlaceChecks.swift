@@ -176,9 +176,9 @@ extension FileConformance {
             _ = try await context.client.downloadURL(of: path, expiresIn: nil)
         },
         refusal(of: .unbounded, "uploads without a known length") { context, path in
-            let faucet = ControlledUpload()
-            faucet.close()
-            _ = try await context.client.upload(faucet.source(length: nil), to: path).result()
+            let upload = ControlledUpload()
+            upload.close()
+            _ = try await context.client.upload(upload.source(length: nil), to: path).result()
         },
         refusal(of: .resumable, "going on with an upload") { context, _ in
             _ = try await context.client.resumeUpload("some").result()

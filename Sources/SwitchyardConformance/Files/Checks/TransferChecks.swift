@@ -34,32 +34,32 @@ extension FileConformance {
         FileCheck("an upload that is paused waits, and goes on") { context in
             let path = try context.path("a.bin")
             let contents = context.bytes(600_000)
-            let faucet = ControlledUpload()
-            let transfer = try await context.client.upload(faucet.source(length: 600_000), to: path)
+            let upload = ControlledUpload()
+            let transfer = try await context.client.upload(upload.source(length: 600_000), to: path)
             let probe = context.watch(transfer.progress)
-            faucet.pour(contents.subdata(in: 0..<300_000))
+            upload.send(contents.subdata(in: 0..<300_000))
             await transfer.pause()
             try await probe.newest("that it is paused") { $0.phase == .paused }
-            faucet.pour(contents.subdata(in: 300_000..<600_000))
-            faucet.close()
+            upload.send(contents.subdata(in: 300_000..<600_000))
+            upload.close()
             await transfer.resume()
             try expectEqual(try await transfer.result().size, 600_000, "the size")
             try await context.expect(path, holds: contents)
         },
         FileCheck("an upload that is cancelled leaves no file") { context in
             let path = try context.path("a.bin")
-            let faucet = ControlledUpload()
-            let transfer = try await context.client.upload(faucet.source(length: 900_000), to: path)
-            faucet.pour(context.bytes(300_000))
+            let upload = ControlledUpload()
+            let transfer = try await context.client.upload(upload.source(length: 900_000), to: path)
+            upload.send(context.bytes(300_000))
             await transfer.cancel()
             try await context.expectFailure(.cancelled, in: "the upload") { try await transfer.result() }
             try await context.expectMissing(path)
         },
         FileCheck("cancelling the one who waits cancels the upload") { context in
             let path = try context.path("a.bin")
-            let faucet = ControlledUpload()
-            let transfer = try await context.client.upload(faucet.source(length: 900_000), to: path)
-            faucet.pour(context.bytes(100_000))
+            let upload = ControlledUpload()
+            let transfer = try await context.client.upload(upload.source(length: 900_000), to: path)
+            upload.send(context.bytes(100_000))
             let waiting = Task { try await transfer.result() }
             waiting.cancel()
             try await context.expectFailure(.cancelled, in: "the upload") { try await waiting.value }
@@ -218,7 +218,7 @@ extension FileConformance {
                 found == contents.subdata(in: 100_000..<400_001), "the chunks are the range",
                 found: "\(found.count) bytes that differ")
         },
-        FileCheck("reading may be broken off, and begun anew") { context in
+        FileCheck("reading may be broken off, and begun again") { context in
             let path = try context.path("a.bin")
             let contents = context.bytes(1_000_000)
             try await context.client.put(contents, at: path)

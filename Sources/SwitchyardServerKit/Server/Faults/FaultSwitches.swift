@@ -93,12 +93,12 @@ package final class FaultSwitches: Sendable {
         state.withLock { $0.strikes[rule] ?? 0 }
     }
 
-    /// The fault for this request, counted as a strike.
+    /// The fault for this request, counted for its rule.
     func inject(_ request: ServerRequest) -> Fault? {
         // Run conditions outside the lock, on a copy, since they are foreign code.
         let entries = state.withLock { $0.entries }
         for entry in entries where entry.condition(request) {
-            let struck: Bool? = state.withLock { state in
+            let applies: Bool? = state.withLock { state in
                 guard let index = state.entries.firstIndex(where: { $0.rule == entry.rule }) else { return nil }
                 if state.entries[index].skips > 0 {
                     state.entries[index].skips -= 1
@@ -114,8 +114,8 @@ package final class FaultSwitches: Sendable {
                 state.strikes[entry.rule, default: 0] += 1
                 return true
             }
-            if struck == true { return entry.fault }
-            if struck == false { return nil }
+            if applies == true { return entry.fault }
+            if applies == false { return nil }
         }
         return nil
     }
