@@ -69,7 +69,7 @@ extension SchemaReasons {
         "switchyard.clauses": "a query's conditions and order as SQL",
         "switchyard.query_sql": "a query as SQL",
         "switchyard.document_sql": "a document as clients read it, as SQL",
-        "switchyard.answer": "documents with the time as of which they are, or whether nobody was writing",
+        "switchyard.answer": "documents with the time as of which they are, or whether no one was writing",
         "switchyard.index_sql": "for administrators: the statement that builds an index for an order or range",
         "switchyard.create_index": "for administrators: builds such an index at once",
 
@@ -83,7 +83,7 @@ extension SchemaReasons {
 
         // Changes.
         "switchyard.home": "which history of which database this is",
-        "switchyard.begin_epoch": "for administrators: lets all listeners begin anew",
+        "switchyard.begin_epoch": "for administrators: lets all listeners start over",
         "switchyard.announce": "trigger: sends change hints",
 
         // Rows of tables in commits.

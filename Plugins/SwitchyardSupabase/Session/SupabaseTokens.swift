@@ -149,7 +149,9 @@ struct SupabaseTokens: Sendable {
     /// Takes back a token that the database considers to be from the future.
     ///
     /// - Returns: Whether the user's previous token is valid for a while yet, so that the next credentials contain that one.
-    func isSpared(_ premature: AccessToken, at now: Timestamp) -> Bool { earlier.stands(in: premature, at: now) }
+    func hasPrevious(insteadOf premature: AccessToken, at now: Timestamp) -> Bool {
+        earlier.stands(in: premature, at: now)
+    }
 
     /// For calls that carry no token and still belong to a user.
     func checkOwner() async throws(Failure) {

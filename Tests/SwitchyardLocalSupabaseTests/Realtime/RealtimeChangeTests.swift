@@ -186,9 +186,9 @@ struct RealtimeChangeTests {
         try await bed.sql("update \(bed.table) set amount = 100 where id = 2")
         try await eventually("what is chosen") { changes(ann).count == 3 }
         #expect(summary(ann) == ["INSERT 1", "INSERT 3", "UPDATE 2"])
-        let told = ann.frames.filter { $0.event == "postgres_changes" }.map { $0.payload["ids"] }
+        let delivered = ann.frames.filter { $0.event == "postgres_changes" }.map { $0.payload["ids"] }
         #expect(
-            told == [
+            delivered == [
                 [.integer(Int64(ids[0])), .integer(Int64(ids[1]))], [.integer(Int64(ids[1]))],
                 [.integer(Int64(ids[2]))],
             ])

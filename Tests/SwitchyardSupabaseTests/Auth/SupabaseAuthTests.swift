@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test func `Somebody anonymous is made by an empty object, and stays who they are`() async throws {
-        let anonymous = #"{"id":"nobody","email":"","is_anonymous":true,"identities":[]}"#
+        let anonymous = #"{"id":"anonymous","email":"","is_anonymous":true,"identities":[]}"#
         let bed = Bed(Bed.on(.post, "/signup", Bed.session(user: anonymous)))
         let user = try await bed.client.signInAnonymously()
         #expect(user.isAnonymous && user.email == nil && bed.transport.requests[0].text == #"{"data":{}}"#)

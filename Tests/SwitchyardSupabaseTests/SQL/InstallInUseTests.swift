@@ -102,18 +102,20 @@ struct InstallInUseTests {
         let server = try await PostgresServer()
         defer { server.stop() }
         let supabase = try await site(server)
-        let (maker, keeper) = ("maker_\(UInt32.random(in: 0 ... .max))", "keeper_\(UInt32.random(in: 0 ... .max))")
+        let (maker, administrator) = (
+            "maker_\(UInt32.random(in: 0 ... .max))", "administrator_\(UInt32.random(in: 0 ... .max))"
+        )
         try await server.query(
             """
-            create role \(maker) login nosuperuser; create role \(keeper) login nosuperuser;
+            create role \(maker) login nosuperuser; create role \(administrator) login nosuperuser;
             grant all on schema public to \(maker);
             do $$ begin execute format('grant create on database %I to \(maker)', current_database()); end $$;
-            do $$ begin execute format('grant %I to \(keeper)',
+            do $$ begin execute format('grant %I to \(administrator)',
               (select pg_get_userbyid(relowner) from pg_class where oid = 'realtime.messages'::regclass)); end $$;
-            create role realtime_owner_\(maker); grant realtime_owner_\(maker) to \(keeper);
+            create role realtime_owner_\(maker); grant realtime_owner_\(maker) to \(administrator);
             grant usage, create on schema realtime to realtime_owner_\(maker);
             alter table realtime.messages owner to realtime_owner_\(maker);
-            do $$ begin execute format('revoke %I from \(keeper)', current_user); end $$;
+            do $$ begin execute format('revoke %I from \(administrator)', current_user); end $$;
             grant usage on schema realtime to \(maker);
             grant execute on all functions in schema realtime to \(maker); grant insert, select on realtime.messages to \(maker);
             """)
@@ -125,7 +127,7 @@ struct InstallInUseTests {
         let rows = try await installing.run(script: DocumentSchema.installation()).last?.rows ?? []
         let statements = rows.map { String(decoding: ($0[1] ?? []), as: UTF8.self) }
         #expect(statements.contains { $0.hasPrefix("create policy switchyard_listen") })
-        let keeping = try await connect(keeper)
+        let keeping = try await connect(administrator)
         defer { keeping.close() }
         for statement in statements { try await keeping.run(script: statement) }
         #expect(try await installing.run(script: DocumentSchema.installation()).last?.rows.count == 0)

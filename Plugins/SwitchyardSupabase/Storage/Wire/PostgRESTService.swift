@@ -212,7 +212,7 @@ struct PostgRESTService: Sendable {
             failure.retryAfter = response.headers["Retry-After"].flatMap { RetryAfter.delay($0, now: now().seconds) }
             failure.clockRemark = DeviceClock.remark(response.headers, now: now())
             if failure.isAboutFuture, let token = proof.user {
-                if tokens.isSpared(token, at: now()) { continue }
+                if tokens.hasPrevious(insteadOf: token, at: now()) { continue }
                 // Not where this device's clock is to be set, which waiting does not do.
                 if failure.clockRemark == nil, let pause = pauses.popFirst() {
                     try await wait(pause)

@@ -61,7 +61,7 @@ extension StorageConformance {
                 try await context.store.set(path, ["number": "many"])
             }
             try await context.store.expectFailure(.unsupported, .invalidArgument, in: "a field without a column") {
-                try await context.store.set(path, ["nobodyHasThis": 1])
+                try await context.store.set(path, ["missingField": 1])
             }
             try await context.store.expectMissing(path)
         },
