@@ -118,11 +118,11 @@ package struct FirestoreFailure: Error, Sendable, Hashable {
         if let error = json?["error"] ?? json?[0]?["error"], error.object != nil {
             self.init(error: error, ifUnknown: .unknown)
         } else {
-            let place = address.map { "“\($0)”" } ?? "Firestore's address"
+            let server = address.map { "“\($0)”" } ?? "Firestore's address"
             let answer = body.isWebPage ? "a web page" : "nothing that Firestore says"
             self.init(
                 FirestoreStatus(strangeHTTPStatus: httpStatus),
-                "\(place) answered with \(answer) (HTTP \(httpStatus)). Check hosts and emulators in "
+                "\(server) answered with \(answer) (HTTP \(httpStatus)). Check hosts and emulators in "
                     + "Firebase's configuration, and that no proxy or sign-in page of the network is in between.")
             isPassing = [502, 503].contains(httpStatus)
         }

@@ -55,9 +55,9 @@ public final class MockBackend: Sendable {
         accounts = MockAccounts(now: now)
         files = MockFiles(now: now)
         messages = MockMessages(now: now)
-        let place = try MockFolder(folder)
-        self.folder = place
-        let archive = MockArchive(place, database, accounts, files, messages, report)
+        let mockFolder = try MockFolder(folder)
+        self.folder = mockFolder
+        let archive = MockArchive(mockFolder, database, accounts, files, messages, report)
         self.archive = archive
         do throws(MockFile.Failure) {
             try archive.load()

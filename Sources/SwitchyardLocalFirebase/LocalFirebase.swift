@@ -62,7 +62,7 @@ public final class LocalFirebase: Sendable {
         } catch {
             throw LocalFirebaseError(LocalFirebase.reason(error, port: options.port))
         }
-        try folder?.keep(port: server.port)
+        try folder?.save(port: server.port)
         auth.setOrigin(server.url)
         project = options.project
         port = server.port

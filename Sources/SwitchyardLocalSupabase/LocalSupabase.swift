@@ -24,7 +24,7 @@ public final class LocalSupabase: Sendable {
     let context: LocalSupabaseContext
     let realtime: LocalRealtime
     private let services: [any LocalSupabaseService]
-    private let place: LocalSupabaseFolder
+    private let folder: LocalSupabaseFolder
 
     /// Starts the database and listens.
     ///
@@ -37,26 +37,26 @@ public final class LocalSupabase: Sendable {
             throw LocalSupabaseError(
                 "“\(wrong)” is not the origin of a web page. Write it as browsers do, such as https://app.example.com.")
         }
-        place = try LocalSupabaseFolder(options.folder)
+        folder = try LocalSupabaseFolder(options.folder)
         let now = options.now
         let access = SupabaseAccess(
-            secret: try place.secret(), keysSince: try place.keysSince(now().seconds), firebase: options.firebase
+            secret: try folder.secret(), keysSince: try folder.keysSince(now().seconds), firebase: options.firebase
         ) { now().seconds }
-        (postgres, database) = try await LocalSupabase.openDatabase(options, in: place)
-        context = LocalSupabaseContext(options, database, access, files: place.files)
+        (postgres, database) = try await LocalSupabase.openDatabase(options, in: folder)
+        context = LocalSupabaseContext(options, database, access, files: folder.files)
         realtime = LocalRealtime(context)
         services = LocalSupabase.services(on: context, realtime)
         do {
             try await LocalSupabase.prepare(database, for: services, options)
-            server = try LocalSupabase.listen(options, services, former: place.port)
-            do { try place.keep(port: server.port) } catch {
+            server = try LocalSupabase.listen(options, services, former: folder.port)
+            do { try folder.save(port: server.port) } catch {
                 await server.stop()
                 throw error
             }
         } catch {
             await database.close()
             await postgres?.stop()
-            place.release()
+            folder.release()
             switch error {
             case let error as LocalSupabaseError: throw error
             case let error as PostgresFailure:
@@ -96,7 +96,7 @@ public final class LocalSupabase: Sendable {
         for service in services { await service.stop() }
         await database.close()
         await postgres?.stop()
-        place.release()
+        folder.release()
     }
 
     /// Faults between the realtime service and its clients.
@@ -163,18 +163,18 @@ public final class LocalSupabase: Sendable {
     // MARK: Starting
 
     private static func openDatabase(
-        _ options: LocalSupabaseOptions, in place: LocalSupabaseFolder
+        _ options: LocalSupabaseOptions, in folder: LocalSupabaseFolder
     ) async throws(LocalSupabaseError) -> (LocalPostgres?, SupabaseDatabase) {
         switch options.database {
         case .given(let port, let user, let name):
             return (nil, SupabaseDatabase(SupabaseDatabase.Place(port: port, user: user, name: name)))
         case .own:
             do throws(LocalPostgresError) {
-                let postgres = try await LocalPostgres(folder: place.database)
+                let postgres = try await LocalPostgres(folder: folder.database)
                 let own = SupabaseDatabase.Place(port: postgres.port, user: LocalPostgres.user, name: "postgres")
                 return (postgres, SupabaseDatabase(own))
             } catch {
-                place.release()
+                folder.release()
                 throw LocalSupabaseError(error.description)
             }
         }

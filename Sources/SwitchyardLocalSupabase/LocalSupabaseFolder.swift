@@ -16,7 +16,7 @@ struct LocalSupabaseFolder: Sendable {
         database = folder?.appendingPathComponent("database", isDirectory: true)
         files =
             folder?.appendingPathComponent("files", isDirectory: true)
-            ?? ProcessFolder.place("switchyard-supabase")
+            ?? ProcessFolder.unique("switchyard-supabase")
         do {
             try FileManager.default.createDirectory(
                 at: files, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
@@ -61,7 +61,7 @@ struct LocalSupabaseFolder: Sendable {
     var port: UInt16 { folder?.port ?? 0 }
 
     /// Saves the port for the next server, so that clients find it at the same address.
-    func keep(port: UInt16) throws(LocalSupabaseError) { try folder?.keep(port: port) }
+    func save(port: UInt16) throws(LocalSupabaseError) { try folder?.save(port: port) }
 
     /// Releases the folder; removes a temporary one.
     func release() {

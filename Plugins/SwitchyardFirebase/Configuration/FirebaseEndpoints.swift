@@ -13,23 +13,23 @@ struct FirebaseEndpoint: Sendable, Hashable {
 
     /// - Parameters:
     ///   - address: Without a trailing slash.
-    ///   - place: Where it was set, for error messages.
+    ///   - source: Where it was set, for error messages.
     ///   - plainHost: A host in a private network to which tokens may be sent in plain HTTP.
     /// - Throws: `.invalidConfiguration` for an invalid address.
     init(
-        host address: String, at place: AddressPlace = .answer, isEmulator: Bool = false, plainHost: String? = nil
+        host address: String, at source: AddressSource = .answer, isEmulator: Bool = false, plainHost: String? = nil
     ) throws(InfrastructureError) {
         let parts: URLParts
         do throws(TransportError) {
             parts = try URLParts(validating: address)
         } catch {
-            throw place.problem(address, error.message)
+            throw source.problem(address, error.message)
         }
         guard parts.scheme == "https" || parts.scheme == "http" else {
-            throw place.problem(address, "it is neither http nor https")
+            throw source.problem(address, "it is neither http nor https")
         }
         guard parts.query == nil, !address.hasSuffix("/") else {
-            throw place.problem(address, "it ends with a slash or a query; leave that out")
+            throw source.problem(address, "it ends with a slash or a query; leave that out")
         }
         self.address = address
         self.isEmulator = isEmulator
@@ -40,12 +40,12 @@ struct FirebaseEndpoint: Sendable, Hashable {
         _ emulator: EmulatorAddress, path: String, plainHost: String?
     ) throws(InfrastructureError) {
         try self.init(
-            host: try emulator.origin() + path, at: emulator.place, isEmulator: true, plainHost: plainHost)
+            host: try emulator.origin() + path, at: emulator.source, isEmulator: true, plainHost: plainHost)
     }
 }
 
 /// Where an address was set, and its expected form.
-struct AddressPlace: Sendable {
+struct AddressSource: Sendable {
     private let name: String
     private let form: String
 
@@ -54,17 +54,18 @@ struct AddressPlace: Sendable {
         self.form = form
     }
 
-    static func host(_ key: String) -> AddressPlace {
-        AddressPlace(
+    static func host(_ key: String) -> AddressSource {
+        AddressSource(
             "Firebase's configuration, at “hosts.\(key)”",
             "Write an address such as “https://example.com”, without a slash at the end.")
     }
-    static func emulator(_ key: String) -> AddressPlace {
-        AddressPlace("Firebase's configuration, at “emulators.\(key)”", hostAndPort)
+    static func emulator(_ key: String) -> AddressSource {
+        AddressSource("Firebase's configuration, at “emulators.\(key)”", hostAndPort)
     }
-    static func variable(_ name: String) -> AddressPlace { AddressPlace("The variable \(name)", hostAndPort) }
+    static func variable(_ name: String) -> AddressSource { AddressSource("The variable \(name)", hostAndPort) }
     /// An address returned by a server.
-    static let answer = AddressPlace("An address of Firebase", "Check hosts and emulators in Firebase's configuration.")
+    static let answer = AddressSource(
+        "An address of Firebase", "Check hosts and emulators in Firebase's configuration.")
 
     private static let hostAndPort = "Write host:port, such as “127.0.0.1:8080”."
 
@@ -77,7 +78,7 @@ struct AddressPlace: Sendable {
 /// The address of an emulator as written in the settings.
 private struct EmulatorAddress {
     let text: String
-    let place: AddressPlace
+    let source: AddressSource
 
     /// - Parameters:
     ///   - set: The configured value at `key`.
@@ -85,10 +86,10 @@ private struct EmulatorAddress {
     init?(_ key: String, _ set: String?, or variable: String, _ fallback: String?) {
         if let set {
             text = set
-            place = .emulator(key)
+            source = .emulator(key)
         } else if let fallback {
             text = fallback
-            place = .variable(variable)
+            source = .variable(variable)
         } else {
             return nil
         }
@@ -96,7 +97,7 @@ private struct EmulatorAddress {
 
     /// `http://host:port`. The setting may also have this form.
     func origin() throws(InfrastructureError) -> String {
-        guard !text.isEmpty else { throw place.problem(text, "it is empty") }
+        guard !text.isEmpty else { throw source.problem(text, "it is empty") }
         let hasScheme = text.includes("://")
         let address = hasScheme ? text : "http://\(text)"
         let origin = address.hasSuffix("/") ? String(address.dropLast()) : address
@@ -104,12 +105,12 @@ private struct EmulatorAddress {
         do throws(TransportError) {
             parts = try URLParts(validating: origin)
         } catch {
-            throw place.problem(text, error.message)
+            throw source.problem(text, error.message)
         }
         guard parts.path.isEmpty, parts.query == nil else {
-            throw place.problem(text, "it goes on after the port")
+            throw source.problem(text, "it goes on after the port")
         }
-        guard parts.port != nil || hasScheme else { throw place.problem(text, "it has no port") }
+        guard parts.port != nil || hasScheme else { throw source.problem(text, "it has no port") }
         return origin
     }
 }

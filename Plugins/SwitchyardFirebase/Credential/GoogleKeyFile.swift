@@ -62,10 +62,10 @@ enum GoogleKeyFile: Sendable {
 
     static let usualTokenAddress = "https://oauth2.googleapis.com/token"
 
-    /// - Parameter place: Where it comes from, for error messages, which show nothing else of it.
-    init(_ text: Secret, from place: String) throws(InfrastructureError) {
+    /// - Parameter origin: Where it comes from, for error messages, which show nothing else of it.
+    init(_ text: Secret, from origin: String) throws(InfrastructureError) {
         func problem(_ what: String) -> InfrastructureError {
-            InfrastructureError(.invalidConfiguration, "Firebase's credential, \(place), cannot be used: \(what)")
+            InfrastructureError(.invalidConfiguration, "Firebase's credential, \(origin), cannot be used: \(what)")
         }
         // Some editors begin a file with a byte order mark.
         let bytes = text.reveal().utf8.drop { "\u{FEFF}".utf8.contains($0) }

@@ -144,7 +144,7 @@ public final class FirebaseMessageSender: Sendable {
         let name = FormCoding.encode([(name: "topic_name", value: topic.rawValue)], space: .percent)
         _ = try await calls(.repeatable("subscribe")) { () throws(MessagingError) in
             try await call(
-                .post, "\(FirebaseMessageSender.place(token))?\(name)", [:], isIdempotent: true, ignoring: 409)
+                .post, "\(FirebaseMessageSender.topicsPath(token))?\(name)", [:], isIdempotent: true, ignoring: 409)
         }
     }
 
@@ -152,13 +152,14 @@ public final class FirebaseMessageSender: Sendable {
         _ = try await calls(.repeatable("unsubscribe")) { () throws(MessagingError) in
             try await call(
                 .delete,
-                "\(FirebaseMessageSender.place(token))/\(PercentCoding.encode(topic.rawValue))?allowMissing=true", [:])
+                "\(FirebaseMessageSender.topicsPath(token))/\(PercentCoding.encode(topic.rawValue))?allowMissing=true",
+                [:])
         }
     }
 
     public func shutDown() async { await transport.shutDown() }
 
-    private static func place(_ token: MessagingToken) -> String {
+    private static func topicsPath(_ token: MessagingToken) -> String {
         "/registrations/\(PercentCoding.encode(token.value.reveal()))/topicSubscriptions"
     }
 

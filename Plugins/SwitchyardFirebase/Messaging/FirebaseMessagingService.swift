@@ -120,10 +120,11 @@ struct FirebaseMessagingService: Sendable {
     func setSubscribed(
         _ isSubscribed: Bool, _ token: String, _ topic: MessagingTopic, _ installation: FirebaseInstallation
     ) async throws(FirebaseMessagingFailure) {
-        let place = "\(registrations)/\(PercentCoding.encode(token))/topicSubscriptions"
+        let topicsPath = "\(registrations)/\(PercentCoding.encode(token))/topicSubscriptions"
         let topic = PercentCoding.encode(topic.rawValue)
         _ = try await send(
-            .post, "\(place)/\(topic):\(isSubscribed ? "subscribe" : "unsubscribe")", nil, to: endpoints.registrations,
+            .post, "\(topicsPath)/\(topic):\(isSubscribed ? "subscribe" : "unsubscribe")", nil,
+            to: endpoints.registrations,
             installationHeaders(installation, isWeb: false), isIdempotent: true)
     }
 

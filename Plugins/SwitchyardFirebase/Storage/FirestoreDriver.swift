@@ -235,12 +235,12 @@ enum FirestoreFolder {
     /// and which goes to the first database on real servers that is opened.
     static func make(_ context: FirebaseContext) throws(InfrastructureError) -> URL? {
         let name = name(context.configuration, context.endpoints)
-        guard let place = context.module.place(of: name) else { return nil }
+        guard let folder = context.module.place(of: name) else { return nil }
         if !context.endpoints.firestore.isEmulator, let old = context.module.place(of: "documents"),
-            !FileManager.default.fileExists(atPath: place.path)
+            !FileManager.default.fileExists(atPath: folder.path)
         {
             // If it does not exist, there is nothing to take over.
-            try? FileManager.default.moveItem(at: old, to: place)
+            try? FileManager.default.moveItem(at: old, to: folder)
         }
         return try context.folder(name)
     }

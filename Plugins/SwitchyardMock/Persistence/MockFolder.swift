@@ -150,16 +150,16 @@ struct MockFile: Sendable {
     /// Renames a damaged file, without overwriting another one.
     func setAside() -> Failure {
         var number = 1
-        var place = url.appendingPathExtension("damaged")
-        while FileManager.default.fileExists(atPath: place.path) {
+        var target = url.appendingPathExtension("damaged")
+        while FileManager.default.fileExists(atPath: target.path) {
             number += 1
-            place = url.appendingPathExtension("damaged-\(number)")
+            target = url.appendingPathExtension("damaged-\(number)")
         }
         do {
-            try FileManager.default.moveItem(at: url, to: place)
+            try FileManager.default.moveItem(at: url, to: target)
         } catch {
             return .unwritable(name)
         }
-        return .damaged(name, setAside: place.lastPathComponent)
+        return .damaged(name, setAside: target.lastPathComponent)
     }
 }

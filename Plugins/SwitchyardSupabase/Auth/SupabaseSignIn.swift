@@ -116,12 +116,12 @@ extension SupabaseAuthService {
     func verify(
         _ factor: SecondFactor.ID, _ code: Secret, as bearer: Secret
     ) async throws(SupabaseAuthFailure) -> SupabaseGrant {
-        let place = "/factors/\(PercentCoding.encode(factor))"
-        guard let id = try await call(.post, "\(place)/challenge", [:], as: bearer)["id"]?.string else {
+        let factorPath = "/factors/\(PercentCoding.encode(factor))"
+        guard let id = try await call(.post, "\(factorPath)/challenge", [:], as: bearer)["id"]?.string else {
             throw SupabaseAuthFailure.unreadable
         }
         let answer = try await call(
-            .post, "\(place)/verify", ["challenge_id": .string(id), "code": .string(code.reveal())], as: bearer)
+            .post, "\(factorPath)/verify", ["challenge_id": .string(id), "code": .string(code.reveal())], as: bearer)
         return try SupabaseGrant(session: answer, at: now())
     }
 
@@ -146,8 +146,8 @@ extension SupabaseAuthService {
         of address: URL, for expected: URL? = nil
     ) throws(SupabaseAuthFailure) -> [String: String] {
         let text = address.absoluteString
-        func place(_ text: String) -> Substring { text.prefix { $0 != "?" && $0 != "#" } }
-        if let expected, place(text) != place(expected.absoluteString) {
+        func withoutQuery(_ text: String) -> Substring { text.prefix { $0 != "?" && $0 != "#" } }
+        if let expected, withoutQuery(text) != withoutQuery(expected.absoluteString) {
             throw .own(
                 .invalidArgument, "This is not the sign-in's redirect URL. Pass the one that the browser came back to.")
         }

@@ -4,7 +4,7 @@ import SwitchyardBytes
 /// Maps paths to buckets.
 struct SupabaseBuckets: Sendable {
     /// The location of a file on the server.
-    struct Place: Hashable, Sendable {
+    struct Location: Hashable, Sendable {
         let bucket: String
         /// The name in the bucket; a folder's has no trailing slash, and the bucket itself is empty.
         let name: String
@@ -18,12 +18,12 @@ struct SupabaseBuckets: Sendable {
     }
 
     /// The bucket for all paths outside the folders below.
-    private let main: Place?
+    private let main: Location?
     /// Nested folders come before the folders that contain them.
     private let folders: [(folder: FilePath, bucket: SupabaseBucket)]
 
     init(main: String?, isPublic: Bool = false, _ folders: [(folder: FilePath, bucket: SupabaseBucket)] = []) {
-        self.main = main.map { Place(bucket: $0, name: "", isPublic: isPublic) }
+        self.main = main.map { Location(bucket: $0, name: "", isPublic: isPublic) }
         self.folders = folders.sorted { $0.folder.rawValue.utf8.count > $1.folder.rawValue.utf8.count }
     }
 
@@ -69,27 +69,27 @@ struct SupabaseBuckets: Sendable {
     var hasPublic: Bool { main?.isPublic == true || folders.contains { $0.bucket.isPublic } }
 
     /// - Throws: `.invalidArgument` for a path that leads to no bucket, or to a bucket but no file in it.
-    func place(of path: FilePath) throws(FileStorageError) -> Place {
-        guard let place = place(ofFolder: path) else {
+    func location(of path: FilePath) throws(FileStorageError) -> Location {
+        guard let location = location(ofFolder: path) else {
             throw FileStorageError(
                 .invalidArgument,
                 "No bucket is configured for this path. Add one to buckets in Supabase's configuration.")
         }
-        guard !place.name.isEmpty else {
+        guard !location.name.isEmpty else {
             throw FileStorageError(.invalidArgument, "This path is a bucket's folder, not a file.")
         }
-        return place
+        return location
     }
 
     /// - Returns: `nil` if there is no bucket; there may still be folders of buckets.
-    func place(ofFolder path: FilePath?) -> Place? {
+    func location(ofFolder path: FilePath?) -> Location? {
         guard let path else { return main }
         for (folder, bucket) in folders {
-            if path == folder { return Place(bucket: bucket.name, name: "", isPublic: bucket.isPublic) }
+            if path == folder { return Location(bucket: bucket.name, name: "", isPublic: bucket.isPublic) }
             guard let rest = path.rest(behind: folder) else { continue }
-            return Place(bucket: bucket.name, name: rest, isPublic: bucket.isPublic)
+            return Location(bucket: bucket.name, name: rest, isPublic: bucket.isPublic)
         }
-        return main.map { Place(bucket: $0.bucket, name: path.rawValue, isPublic: $0.isPublic) }
+        return main.map { Location(bucket: $0.bucket, name: path.rawValue, isPublic: $0.isPublic) }
     }
 
     /// The folders directly in `path` that show a bucket.

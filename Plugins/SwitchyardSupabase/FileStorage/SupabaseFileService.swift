@@ -24,7 +24,7 @@ struct SupabaseFileService: Sendable {
     // MARK: Addresses
 
     func address(_ route: String, of path: FilePath) throws(FileStorageError) -> String {
-        "\(address)/\(route)/\(try buckets.place(of: path).address)"
+        "\(address)/\(route)/\(try buckets.location(of: path).address)"
     }
 
     func call(_ request: HTTPRequest, isSession: Bool = false) async throws(FileStorageError) -> HTTPResponse {

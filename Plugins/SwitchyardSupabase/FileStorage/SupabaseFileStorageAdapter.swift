@@ -108,7 +108,7 @@ public final class SupabaseFileStorageAdapter: FileStorageClient {
         try manager.checkOpen()
         try path.checked()
         try path.checkForSupabase()
-        _ = try service.buckets.place(of: path)
+        _ = try service.buckets.location(of: path)
     }
 
     // MARK: Files
@@ -154,13 +154,13 @@ public final class SupabaseFileStorageAdapter: FileStorageClient {
         }
         // Folders that show buckets are all on the first page.
         let mounted = offset == 0 ? service.buckets.folders(in: folder) : []
-        guard let place = service.buckets.place(ofFolder: folder) else {
+        guard let location = service.buckets.location(ofFolder: folder) else {
             return FileList(files: [], folders: mounted.sorted(), nextPage: nil)
         }
         let request = service.post(
-            "\(service.address)/object/list/\(PercentCoding.encode(place.bucket))",
+            "\(service.address)/object/list/\(PercentCoding.encode(location.bucket))",
             [
-                "prefix": .string(place.name), "limit": .integer(Int64(pageSize)),
+                "prefix": .string(location.name), "limit": .integer(Int64(pageSize)),
                 "offset": .integer(Int64(offset)), "sortBy": ["column": "name", "order": "asc"],
             ])
         let service = try await service.bound()
@@ -169,7 +169,7 @@ public final class SupabaseFileStorageAdapter: FileStorageClient {
             guard let rows = (try? JSON(parsing: answer))?.array else { throw .unreadable }
             return rows
         }
-        if rows.isEmpty, offset == 0 { try await service.checkBucket(place.bucket) }
+        if rows.isEmpty, offset == 0 { try await service.checkBucket(location.bucket) }
         let prefix = folder.map { $0.rawValue + "/" } ?? ""
         let files = rows.compactMap { FileMetadata(row: $0, in: prefix) }.filter {
             // A placeholder for an empty folder, created by the dashboard.
@@ -207,7 +207,9 @@ public final class SupabaseFileStorageAdapter: FileStorageClient {
     }
 
     private func ends(_ source: FilePath, _ destination: FilePath) throws(FileStorageError) -> JSONObject {
-        let (source, destination) = (try service.buckets.place(of: source), try service.buckets.place(of: destination))
+        let (source, destination) = (
+            try service.buckets.location(of: source), try service.buckets.location(of: destination)
+        )
         var body: JSONObject = [
             "bucketId": .string(source.bucket), "sourceKey": .string(source.name),
             "destinationKey": .string(destination.name),
@@ -232,7 +234,7 @@ public final class SupabaseFileStorageAdapter: FileStorageClient {
     public func downloadURL(of path: FilePath, expiresIn: Duration?) async throws(FileStorageError) -> URL {
         try check(path)
         guard let expiresIn else {
-            guard try service.buckets.place(of: path).isPublic else {
+            guard try service.buckets.location(of: path).isPublic else {
                 throw .unsupported(
                     "addresses without an end", by: provider,
                     instead: "Ask for one that expires, or make the bucket public.")

@@ -79,7 +79,7 @@ final class SupabaseUploadDriver: UploadDriver {
         }
         var request = HTTPRequest(.post, service.address + "/upload/resumable", headers: headers)
         request.headers["Upload-Length"] = String(length)
-        request.headers["Upload-Metadata"] = metadata(of: try service.buckets.place(of: path))
+        request.headers["Upload-Metadata"] = metadata(of: try service.buckets.location(of: path))
         let response = try await service.call(request, isSession: true)
         guard let home = try? URLParts(validating: service.address), let location = response.headers["Location"],
             let address = home.resolving(location)
@@ -89,9 +89,9 @@ final class SupabaseUploadDriver: UploadDriver {
 
     private var headers: HTTPHeaders { ["Tus-Resumable": "1.0.0", "x-upsert": upsert] }
 
-    private func metadata(of place: SupabaseBuckets.Place) -> String {
+    private func metadata(of location: SupabaseBuckets.Location) -> String {
         var pairs = [
-            ("bucketName", place.bucket), ("objectName", place.name), ("contentType", contentType),
+            ("bucketName", location.bucket), ("objectName", location.name), ("contentType", contentType),
         ]
         // Only a number of seconds is accepted here.
         if let age = options.cacheControl?.split(separator: "=").last.flatMap({ Int($0) }) {

@@ -171,7 +171,7 @@ final class LocalBuckets: Sendable {
     /// - Parameter folder: The folder for objects that outlive the process; `nil` for a temporary one.
     init(_ folder: URL?) throws(LocalFirebaseError) {
         isTemporary = folder == nil
-        self.folder = folder ?? ProcessFolder.place("switchyard-files")
+        self.folder = folder ?? ProcessFolder.unique("switchyard-files")
         do {
             try FileManager.default.createDirectory(
                 at: self.folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
@@ -225,7 +225,7 @@ final class LocalBuckets: Sendable {
                 description: description, now: now)
             return (object, state.objects.updateValue(object, forKey: Key(bucket: bucket, name: name)))
         }
-        keep(object)
+        save(object)
         if let old { discard(old) }
         return object
     }
@@ -238,7 +238,7 @@ final class LocalBuckets: Sendable {
             state.objects[key] = object
             return object
         }
-        if let object { keep(object) }
+        if let object { save(object) }
         return object
     }
 
@@ -258,10 +258,10 @@ final class LocalBuckets: Sendable {
 
     // MARK: Persistence
 
-    private func keep(_ object: LocalFile) {
+    private func save(_ object: LocalFile) {
         guard !isTemporary else { return }
-        let place = folder.appendingPathComponent(object.file + Self.ending)
-        try? Data(object.kept.bytes()).write(to: place, options: .atomic)
+        let url = folder.appendingPathComponent(object.file + Self.ending)
+        try? Data(object.kept.bytes()).write(to: url, options: .atomic)
     }
 
     private func discard(_ object: LocalFile) {

@@ -107,7 +107,7 @@ package final class LocalFirestore: LocalFirebaseService {
 
     private static func run(_ call: FirestoreCall, _ kind: Call) throws(FirestoreFailure) -> JSON {
         switch kind {
-        case .read: return call.isPlaceOfDocument ? try call.get() : try call.list()
+        case .read: return call.isDocumentPath ? try call.get() : try call.list()
         case .create: return try call.create()
         case .patch: return try call.patch()
         case .delete: return try call.delete()

@@ -110,17 +110,17 @@ extension AuthTables {
     ///
     /// - Parameter challenge: If set, the link leads to a code that needs the verifier.
     func makeCode(
-        _ kind: CodeKind, for person: LocalSupabaseAccount, at place: String, _ challenge: AuthChallenge? = nil,
+        _ kind: CodeKind, for person: LocalSupabaseAccount, at recipient: String, _ challenge: AuthChallenge? = nil,
         digits given: String? = nil
     ) async throws(AuthRefusal) -> Code {
         let number = Int.random(in: 0..<1_000_000)
         let digits = given ?? String(String(number + 1_000_000).dropFirst())
-        let hash = (challenge == nil ? "" : "pkce_") + AuthTables.hash(digits, place)
+        let hash = (challenge == nil ? "" : "pkce_") + AuthTables.hash(digits, recipient)
         try await delete(
             "one_time_tokens", where: ["user_id": .string(person.id), "token_type": .string(kind.rawValue)])
         var row: JSONObject = [
             "id": .string(RandomID.uuid()), "user_id": .string(person.id), "token_type": .string(kind.rawValue),
-            "token_hash": .string(hash), "relates_to": .string(place), "created_at": time,
+            "token_hash": .string(hash), "relates_to": .string(recipient), "created_at": time,
         ]
         row["code_challenge"] = (challenge?.text).map { .string($0) }
         row["code_challenge_method"] = (challenge?.method).map { .string($0) }
@@ -128,8 +128,8 @@ extension AuthTables {
         return Code(digits: digits, hash: hash)
     }
 
-    static func hash(_ digits: String, _ place: String) -> String {
-        Hex.encode(SHA256.digest(of: Array("\(place) \(digits)".utf8)))
+    static func hash(_ digits: String, _ recipient: String) -> String {
+        Hex.encode(SHA256.digest(of: Array("\(recipient) \(digits)".utf8)))
     }
 
     /// A redeemed code.
@@ -137,7 +137,7 @@ extension AuthTables {
         let kind: CodeKind
         let person: LocalSupabaseAccount
         /// The address or number to which it was sent.
-        let place: String
+        let recipient: String
         let challenge: AuthChallenge?
     }
 
@@ -154,7 +154,7 @@ extension AuthTables {
                     AuthChallenge(text: $0, method: row["code_challenge_method"]?.string ?? "s256")
                 }
                 return Redeemed(
-                    kind: kind, person: person, place: row["relates_to"]?.string ?? "", challenge: challenge)
+                    kind: kind, person: person, recipient: row["relates_to"]?.string ?? "", challenge: challenge)
             }
         }
         return nil

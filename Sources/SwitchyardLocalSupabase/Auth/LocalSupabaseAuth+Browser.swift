@@ -179,10 +179,10 @@ extension LocalSupabaseAuth {
 
     private func answer(
         _ type: String, _ occasion: Occasion, _ kind: AuthTables.CodeKind, _ person: LocalSupabaseAccount,
-        at place: String,
+        at recipient: String,
         sent column: String, _ call: SupabaseAuthCall
     ) async throws(AuthRefusal) -> ServerResponse {
-        let code = try await call.tables.makeCode(kind, for: person, at: place)
+        let code = try await call.tables.makeCode(kind, for: person, at: recipient)
         let changed = try await call.tables.change(person, [column: call.tables.time])
         var answer = changed.json
         answer["action_link"] = .string(link(occasion, code, call))

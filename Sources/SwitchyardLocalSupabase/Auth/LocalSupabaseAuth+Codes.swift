@@ -19,7 +19,7 @@ extension LocalSupabaseAuth {
     /// Writes an email or a message with a new code.
     @discardableResult
     func send(
-        _ occasion: Occasion, _ kind: AuthTables.CodeKind, to person: LocalSupabaseAccount, at place: String,
+        _ occasion: Occasion, _ kind: AuthTables.CodeKind, to person: LocalSupabaseAccount, at recipient: String,
         _ challenge: AuthChallenge? = nil, _ call: SupabaseAuthCall
     ) async throws(AuthRefusal) -> String {
         let column = Self.sentColumn(occasion)
@@ -33,18 +33,18 @@ extension LocalSupabaseAuth {
             }
         }
         let code = try await call.tables.makeCode(
-            kind, for: person, at: place, challenge, digits: options.phoneCodes[place])
+            kind, for: person, at: recipient, challenge, digits: options.phoneCodes[recipient])
         try await call.tables.update("users", person.id, [column: call.tables.time])
         let id = RandomID.uuid()
         switch occasion {
         case .message, .phoneChange:
             outbox.add([
-                "to": .string(place), "occasion": .string(occasion.rawValue), "code": .string(code.digits),
+                "to": .string(recipient), "occasion": .string(occasion.rawValue), "code": .string(code.digits),
                 "message_id": .string(id), "text": .string("Your code is \(code.digits)"),
             ])
         default:
             outbox.add(
-                AuthMail(occasion: occasion, receiver: place, code: code, link: link(occasion, code, call)).json)
+                AuthMail(occasion: occasion, receiver: recipient, code: code, link: link(occasion, code, call)).json)
         }
         return id
     }

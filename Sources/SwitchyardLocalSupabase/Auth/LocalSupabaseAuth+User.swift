@@ -63,8 +63,8 @@ extension LocalSupabaseAuth {
     ) async throws(AuthRefusal) -> LocalSupabaseAccount {
         let tables = call.tables
         if let nonce = call.text("nonce") {
-            let place = person.email ?? person.phone ?? ""
-            let hash = AuthTables.hash(nonce, place)
+            let recipient = person.email ?? person.phone ?? ""
+            let hash = AuthTables.hash(nonce, recipient)
             let redeemed = try await tables.redeem(
                 hashes: [hash], kinds: [.reauthentication], lifetime: AuthTables.mailLifetime)
             guard redeemed?.person.id == person.id else {
@@ -88,11 +88,11 @@ extension LocalSupabaseAuth {
     /// Sends a code by email that allows changing the password.
     func reauthenticate(_ call: SupabaseAuthCall) async throws(AuthRefusal) -> ServerResponse {
         let person = try await caller(call).person
-        guard let place = person.email ?? person.phone else {
+        guard let recipient = person.email ?? person.phone else {
             throw AuthRefusal(
                 422, "validation_failed", "Reauthentication requires the user to have an email or a phone number")
         }
-        try await send(.reauthentication, .reauthentication, to: person, at: place, nil, call)
+        try await send(.reauthentication, .reauthentication, to: person, at: recipient, nil, call)
         return Self.ok([:])
     }
 

@@ -16,13 +16,15 @@ extension LocalSupabaseAuth {
         guard let type = call.text("type") else { throw .invalid("Verify requires a verification type") }
         let (email, phone) = (try call.email(), try call.phone())
         let (digits, hash) = (call.text("token"), call.text("token_hash"))
-        let places = [email, phone].compactMap { $0 }
-        guard (hash != nil && digits == nil && places.isEmpty) || (hash == nil && digits != nil && places.count == 1)
+        let recipients = [email, phone].compactMap { $0 }
+        guard
+            (hash != nil && digits == nil && recipients.isEmpty)
+                || (hash == nil && digits != nil && recipients.count == 1)
         else { throw .invalid("Only the token_hash and type should be provided, or the token with an email or phone") }
         let code =
             hash.map { [$0] }
-            ?? places.flatMap { place in
-                ["", "pkce_"].map { $0 + AuthTables.hash(digits ?? "", place) }
+            ?? recipients.flatMap { recipient in
+                ["", "pkce_"].map { $0 + AuthTables.hash(digits ?? "", recipient) }
             }
         let redeemed: AuthTables.Redeemed
         do throws(AuthRefusal) {
@@ -64,7 +66,7 @@ extension LocalSupabaseAuth {
     ) async throws(AuthRefusal) -> Outcome {
         let (tables, person) = (call.tables, redeemed.person)
         switch redeemed.kind {
-        case .confirmation where redeemed.place == person.phone:
+        case .confirmation where redeemed.recipient == person.phone:
             return .session(try await tables.change(person, ["phone_confirmed_at": tables.time]), method: "otp")
         case .confirmation, .recovery:
             if type == "invite" { try await tables.update("users", person.id, ["confirmation_sent_at": .null]) }

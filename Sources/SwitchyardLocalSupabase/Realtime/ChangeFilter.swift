@@ -218,7 +218,7 @@ struct ChangeBinding: Sendable {
     }
 
     /// Its table, if it concerns a single one.
-    var place: (schema: String, table: String)? { schema == "*" || table == "*" ? nil : (schema, table) }
+    var tablePath: (schema: String, table: String)? { schema == "*" || table == "*" ? nil : (schema, table) }
 
     /// Whether it covers a change, ignoring its filter.
     func covers(_ change: RowChange) -> Bool {
@@ -228,7 +228,7 @@ struct ChangeBinding: Sendable {
 
     /// The problem with it for the columns of its table that the role may read.
     func problem(types: [String: String]) -> String? {
-        guard let filter, place != nil else { return nil }
+        guard let filter, tablePath != nil else { return nil }
         for clause in filter.clauses {
             let text =
                 switch types[clause.column] {

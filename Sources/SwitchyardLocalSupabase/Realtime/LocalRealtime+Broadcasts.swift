@@ -40,10 +40,10 @@ extension LocalRealtime {
                 }
             }
             for message in list {
-                let place = RealtimeHub.Place(
+                let key = RealtimeHub.ChannelKey(
                     name: message["topic"]?.string ?? "", isPrivate: message["private"]?.bool ?? false)
-                guard try await rightsOrNone(on: place, token).sendsBroadcasts else { continue }
-                broadcast(message["event"] ?? "", message["payload"], nil, to: place, prefersBinary: false)
+                guard try await rightsOrNone(on: key, token).sendsBroadcasts else { continue }
+                broadcast(message["event"] ?? "", message["payload"], nil, to: key, prefersBinary: false)
             }
             return ServerResponse(status: 202)
         } catch {
@@ -70,13 +70,13 @@ extension LocalRealtime {
                 throw RealtimeRefusal(422, "Payload size exceeds tenant limit")
             }
             guard messages.count(at: now) else { throw RealtimeRefusal(429, "You have exceeded your rate limit") }
-            let place = RealtimeHub.Place(
+            let key = RealtimeHub.ChannelKey(
                 name: request.parameters["topic"] ?? "", isPrivate: request.query("private") == "true")
-            guard try await rightsOrNone(on: place, token).sendsBroadcasts else {
+            guard try await rightsOrNone(on: key, token).sendsBroadcasts else {
                 throw RealtimeRefusal(403, "You do not have permissions to write to this topic")
             }
             broadcast(
-                .string(request.parameters["event"] ?? ""), content.json, content.bytes, to: place, prefersBinary: true)
+                .string(request.parameters["event"] ?? ""), content.json, content.bytes, to: key, prefersBinary: true)
             return ServerResponse(status: 202)
         } catch {
             return error.response
@@ -84,24 +84,24 @@ extension LocalRealtime {
     }
 
     private func rightsOrNone(
-        on place: RealtimeHub.Place, _ token: SupabaseToken
+        on key: RealtimeHub.ChannelKey, _ token: SupabaseToken
     ) async throws(RealtimeRefusal) -> RealtimeRights {
         do throws(TokenProblem) {
-            return try await rights(on: place.name, isPrivate: place.isPrivate, token)
+            return try await rights(on: key.name, isPrivate: key.isPrivate, token)
         } catch {
             throw RealtimeRefusal(422, error.text)
         }
     }
 
     private func broadcast(
-        _ event: JSON, _ payload: JSON?, _ bytes: [UInt8]?, to place: RealtimeHub.Place, prefersBinary: Bool
+        _ event: JSON, _ payload: JSON?, _ bytes: [UInt8]?, to key: RealtimeHub.ChannelKey, prefersBinary: Bool
     ) {
         var content: JSONObject = ["type": "broadcast", "event": event]
         content["payload"] = payload
         hub.broadcast(
             RealtimeFrame(
-                topic: LocalChannel.prefix + place.name, event: "broadcast", payload: .object(content), bytes: bytes,
-                prefersBinary: prefersBinary), to: place)
+                topic: LocalChannel.prefix + key.name, event: "broadcast", payload: .object(content), bytes: bytes,
+                prefersBinary: prefersBinary), to: key)
     }
 
     // MARK: Faults

@@ -79,7 +79,7 @@ extension LocalRealtime {
         let channel = LocalChannel(frame, join, on: session, token, rights)
         if let old = session.put(channel) { hub.remove(old) }
         hub.add(channel) { session.send(frame.reply("ok", ["postgres_changes": .array(join.bindings.map(\.answer))])) }
-        if join.hasPresence, rights.readsPresence { channel.send("presence_state", hub.presence(at: channel.place)) }
+        if join.hasPresence, rights.readsPresence { channel.send("presence_state", hub.presence(at: channel.key)) }
         for message in replayed { channel.send("broadcast", message) }
         if join.awaitsDatabase { confirmDatabase(channel) }
         await subscribe(channel)
@@ -101,14 +101,14 @@ extension LocalRealtime {
         channel.state.withLock { $0.receivesChanges = false }
         var problem = channel.join.bindings.lazy.compactMap(\.problem).first
         for binding in channel.join.bindings where problem == nil {
-            guard let place = binding.place else { continue }
+            guard let table = binding.tablePath else { continue }
             do throws(PostgresFailure) {
                 let published = try await context.database.run([
                     PostgresStatement(
                         """
                         select 1 from pg_publication_tables
                         where pubname = 'supabase_realtime' and schemaname = $1 and tablename = $2
-                        """, [place.schema, place.table], isKept: true)
+                        """, [table.schema, table.table], isKept: true)
                 ])
                 guard published[0].text != nil else {
                     problem = binding.problem("")
@@ -116,7 +116,7 @@ extension LocalRealtime {
                 }
                 guard binding.filter != nil else { continue }
                 let results = try await context.database.run(
-                    [PostgresStatement("select realtime.column_types($1, $2)", [place.schema, place.table])],
+                    [PostgresStatement("select realtime.column_types($1, $2)", [table.schema, table.table])],
                     as: channel.token.token, readOnly: true)
                 let types = results[0].text.flatMap { try? JSON(parsing: $0) }?.object ?? [:]
                 problem = binding.problem(types: types.dictionary.compactMapValues(\.string))
@@ -218,7 +218,7 @@ extension LocalRealtime {
         let fanned = RealtimeFrame(
             topic: frame.topic, event: "broadcast", payload: frame.payload, bytes: frame.bytes,
             prefersBinary: frame.prefersBinary)
-        hub.broadcast(fanned, to: channel.place, from: channel)
+        hub.broadcast(fanned, to: channel.key, from: channel)
         if channel.join.acknowledges { channel.session.send(frame.reply()) }
     }
 
@@ -240,7 +240,7 @@ extension LocalRealtime {
             }
             channel.session.send(frame.reply())
             if isNew, channel.rights.readsPresence {
-                channel.send("presence_state", hub.presence(at: channel.place))
+                channel.send("presence_state", hub.presence(at: channel.key))
             }
             hub.changePresence(of: channel) {
                 $0.track(channel.join.presenceKey, owner, fields, ref: RandomID.make(length: 16))

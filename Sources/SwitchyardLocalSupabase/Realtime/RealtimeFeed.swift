@@ -125,7 +125,7 @@ final class RealtimeFeed: Sendable {
                     "meta": ["id": .string(id)],
                 ], bytes: message["bytes"]?.string.flatMap { Base64.decode($0.filter { !$0.isNewline }) },
                 prefersBinary: true),
-            to: RealtimeHub.Place(name: topic, isPrivate: message["private"]?.bool ?? false))
+            to: RealtimeHub.ChannelKey(name: topic, isPrivate: message["private"]?.bool ?? false))
     }
 
     // MARK: Rows

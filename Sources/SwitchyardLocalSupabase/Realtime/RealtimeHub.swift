@@ -3,15 +3,15 @@ import Synchronization
 
 /// The members of each channel, and messages to all of them.
 final class RealtimeHub: Sendable {
-    struct Place: Hashable, Sendable {
+    struct ChannelKey: Hashable, Sendable {
         let name: String
         let isPrivate: Bool
     }
 
     private struct State {
         var sessions: [String: RealtimeSession] = [:]
-        var channels: [Place: [LocalChannel]] = [:]
-        var presence: [Place: PresenceState] = [:]
+        var channels: [ChannelKey: [LocalChannel]] = [:]
+        var presence: [ChannelKey: PresenceState] = [:]
     }
 
     private let state = Mutex(State())
@@ -48,19 +48,19 @@ final class RealtimeHub: Sendable {
     func add(_ channel: LocalChannel, answer: () -> Void) {
         state.withLock { state in
             answer()
-            state.channels[channel.place, default: []].append(channel)
+            state.channels[channel.key, default: []].append(channel)
         }
     }
 
     func remove(_ channel: LocalChannel) {
         state.withLock { state in
-            state.channels[channel.place]?.removeAll { $0 === channel }
-            if state.channels[channel.place]?.isEmpty == true { state.channels[channel.place] = nil }
+            state.channels[channel.key]?.removeAll { $0 === channel }
+            if state.channels[channel.key]?.isEmpty == true { state.channels[channel.key] = nil }
         }
         changePresence(of: channel) { book in book.untrack(channel.join.presenceKey, ObjectIdentifier(channel)) }
     }
 
-    private func members(of place: Place) -> [LocalChannel] { state.withLock { $0.channels[place] ?? [] } }
+    private func members(of key: ChannelKey) -> [LocalChannel] { state.withLock { $0.channels[key] ?? [] } }
 
     // MARK: Broadcasts
 
@@ -68,10 +68,10 @@ final class RealtimeHub: Sendable {
     /// - Returns: The number of recipients.
     @discardableResult
     func broadcast(
-        _ frame: RealtimeFrame, to place: Place, from sender: LocalChannel? = nil
+        _ frame: RealtimeFrame, to key: ChannelKey, from sender: LocalChannel? = nil
     ) -> Int {
         var count = 0
-        for channel in members(of: place) where channel.rights.readsBroadcasts {
+        for channel in members(of: key) where channel.rights.readsBroadcasts {
             if channel === sender, !channel.join.receivesOwnMessages { continue }
             faults.deliver(frame, to: channel.session)
             count += 1
@@ -86,19 +86,19 @@ final class RealtimeHub: Sendable {
 
     // MARK: Presence
 
-    func presence(at place: Place) -> JSON { state.withLock { $0.presence[place]?.state ?? [:] } }
+    func presence(at key: ChannelKey) -> JSON { state.withLock { $0.presence[key]?.state ?? [:] } }
 
     /// Changes a channel's presence and notifies its subscribers.
     func changePresence(of channel: LocalChannel, _ change: (inout PresenceState) -> JSON?) {
-        let place = channel.place
+        let key = channel.key
         let difference = state.withLock { state -> JSON? in
-            var book = state.presence[place] ?? PresenceState()
+            var book = state.presence[key] ?? PresenceState()
             let difference = change(&book)
-            state.presence[place] = book.isEmpty ? nil : book
+            state.presence[key] = book.isEmpty ? nil : book
             return difference
         }
         guard let difference else { return }
-        for member in members(of: place) where member.state.withLock({ $0.hasPresence && $0.rights.readsPresence }) {
+        for member in members(of: key) where member.state.withLock({ $0.hasPresence && $0.rights.readsPresence }) {
             member.session.send(RealtimeFrame(topic: member.topic, event: "presence_diff", payload: difference))
         }
     }

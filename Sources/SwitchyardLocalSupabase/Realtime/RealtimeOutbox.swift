@@ -134,9 +134,9 @@ final class RealtimeMeter: Sendable {
             let size = Int64(state.counts.count)
             if second > state.second {
                 for gone in max(state.second + 1, second - size + 1)...second {
-                    let place = Int(((gone % size) + size) % size)
-                    state.sum -= state.counts[place]
-                    state.counts[place] = 0
+                    let index = Int(((gone % size) + size) % size)
+                    state.sum -= state.counts[index]
+                    state.counts[index] = 0
                 }
                 state.second = second
             }

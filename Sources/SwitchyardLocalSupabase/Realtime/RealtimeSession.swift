@@ -106,7 +106,7 @@ final class LocalChannel: Sendable {
     var token: RealtimeToken { state.withLock(\.token) }
 
     /// Public and private channels of the same name are separate.
-    var place: RealtimeHub.Place { RealtimeHub.Place(name: name, isPrivate: join.isPrivate) }
+    var key: RealtimeHub.ChannelKey { RealtimeHub.ChannelKey(name: name, isPrivate: join.isPrivate) }
 
     /// Sends a message of the channel itself.
     func send(_ event: String, _ payload: JSON) {

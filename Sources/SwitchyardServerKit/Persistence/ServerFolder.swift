@@ -65,7 +65,7 @@ package final class ServerFolder<Failure: ServerStartError>: Sendable {
         return UInt16(String(decoding: data, as: UTF8.self)) ?? 0
     }
 
-    package func keep(port: UInt16) throws(Failure) {
+    package func save(port: UInt16) throws(Failure) {
         if self.port != port { try write(Data("\(port)".utf8), as: Self.portFile) }
     }
 
@@ -80,7 +80,7 @@ package enum ProcessFolder {
     /// thousands of files.
     ///
     /// - Parameter name: What the folder is for; the same for all processes.
-    package static func place(_ name: String) -> URL {
+    package static func unique(_ name: String) -> URL {
         let root = FileManager.default.temporaryDirectory
         let prefix = "\(name)-"
         func unique() -> URL {

@@ -21,7 +21,7 @@ package final class LocalPostgres: Sendable {
         let programs = try PostgresPrograms.find(in: ProcessInfo.processInfo.environment)
         self.programs = programs
         isKept = folder != nil
-        self.folder = folder ?? ProcessFolder.place("switchyard-postgres")
+        self.folder = folder ?? ProcessFolder.unique("switchyard-postgres")
         let data = LocalPostgres.data(in: self.folder)
         let port: UInt16
         let server: ServerProcess

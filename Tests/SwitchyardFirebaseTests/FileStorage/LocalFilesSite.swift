@@ -49,7 +49,7 @@ final class LocalFilesSite: FileHarness {
     func client(
         folder: URL? = nil, user: String = "alice", clock: any Clock<Duration> = ContinuousClock()
     ) throws -> FirebaseFileStorageAdapter {
-        let place = folder ?? self.folder.appendingPathComponent(UUID().uuidString)
+        let stateFolder = folder ?? self.folder.appendingPathComponent(UUID().uuidString)
         let transport = CuttableTransport()
         let firebase = firebase
         let auth = FixedAuthClient(provider: .firebase, user: user) { _ throws(AuthError) in firebase.idToken(for: user)
@@ -59,8 +59,8 @@ final class LocalFilesSite: FileHarness {
             emulators: FirebaseConfiguration.Emulators(storage: firebase.host), usesEmulatorVariables: false)
         let module = FirebaseModule(configuration, environment: [:]) { transport }
         let client = try FirebaseFileStorageAdapter(
-            module.clientContext(ModuleContext(auth: auth, clock: clock, stateFolder: place)))
-        devices.withLock { $0[ObjectIdentifier(client)] = (place, transport) }
+            module.clientContext(ModuleContext(auth: auth, clock: clock, stateFolder: stateFolder)))
+        devices.withLock { $0[ObjectIdentifier(client)] = (stateFolder, transport) }
         return client
     }
 

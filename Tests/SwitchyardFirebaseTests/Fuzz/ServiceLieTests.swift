@@ -116,12 +116,12 @@ import Testing
         let configuration = FirebaseConfiguration(
             project: firebase.project, apiKey: "any", bucket: "lies\(seed).appspot.com",
             emulators: .init(storage: firebase.host), usesEmulatorVariables: false)
-        let place = folder.appendingPathComponent("\(seed)")
+        let stateFolder = folder.appendingPathComponent("\(seed)")
         let client = try FirebaseFileStorageAdapter(
             FirebaseModule(configuration, environment: [:]) { transport }
-                .clientContext(ModuleContext(clock: run.clock, stateFolder: place)))
+                .clientContext(ModuleContext(clock: run.clock, stateFolder: stateFolder)))
         let (small, large) = (Data("small".utf8), Self.large)
-        try large.write(to: place.appendingPathComponent("large"))
+        try large.write(to: stateFolder.appendingPathComponent("large"))
         func read(_ path: FilePath, _ contents: Data) async {
             await run.call("a download") { () async throws(FileStorageError) in
                 let came = try await client.data(at: path)
@@ -139,7 +139,8 @@ import Testing
                 }
             case 1:
                 await run.call("a large upload") { () async throws(FileStorageError) in
-                    _ = try await client.upload(.file(place.appendingPathComponent("large")), to: "f/large").result()
+                    _ = try await client.upload(.file(stateFolder.appendingPathComponent("large")), to: "f/large")
+                        .result()
                 }
             case 2:
                 await run.call("a streamed upload") { () async throws(FileStorageError) in
@@ -157,8 +158,9 @@ import Testing
             case 4: await read("f/large", large)
             case 5:
                 await run.call("a download to a file") { () async throws(FileStorageError) in
-                    _ = try await client.download("f/large", to: place.appendingPathComponent("copy\(number)")).result()
-                    let copy = try? Data(contentsOf: place.appendingPathComponent("copy\(number)"))
+                    _ = try await client.download("f/large", to: stateFolder.appendingPathComponent("copy\(number)"))
+                        .result()
+                    let copy = try? Data(contentsOf: stateFolder.appendingPathComponent("copy\(number)"))
                     #expect(copy == large, "seed \(seed)")
                 }
             case 6:

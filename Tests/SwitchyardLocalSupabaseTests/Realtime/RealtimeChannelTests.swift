@@ -61,7 +61,7 @@ struct RealtimeChannelTests {
             for _ in 0..<20 {
                 let topic = topic()
                 let name = String(topic.dropFirst(LocalChannel.prefix.count))
-                let place = RealtimeHub.Place(name: name, isPrivate: false)
+                let place = RealtimeHub.ChannelKey(name: name, isPrivate: false)
                 let sending = Task {
                     var number: Int64 = 0
                     while !Task.isCancelled {

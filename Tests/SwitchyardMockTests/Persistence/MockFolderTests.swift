@@ -194,8 +194,8 @@ import Testing
 
     @Test func `A folder without write permission is refused by every client, and stays as it is`() async throws {
         // Even the administrator cannot write here.
-        let place = URL(fileURLWithPath: "/proc/self/mock", isDirectory: true)
-        let module = MockModule(MockConfiguration(folder: place))
+        let missing = URL(fileURLWithPath: "/proc/self/mock", isDirectory: true)
+        let module = MockModule(MockConfiguration(folder: missing))
         await #expect(throws: InfrastructureError.self) { _ = try await module.makeAuthClient(context()) }
         await #expect(throws: InfrastructureError.self) { _ = try await module.makeStorageClient(context()) }
         let error = await #expect(throws: InfrastructureError.self) {
@@ -344,14 +344,14 @@ import Testing
         _ = try await first.document("a/1")
         // Folders in their places: no one can write there.
         let places = ["phone.json", "phone-cache.json"].map { folder.appendingPathComponent($0) }
-        for place in places {
-            try? FileManager.default.removeItem(at: place)
+        for path in places {
+            try? FileManager.default.removeItem(at: path)
             try FileManager.default.createDirectory(
-                at: place.appendingPathComponent("full"), withIntermediateDirectories: true)
+                at: path.appendingPathComponent("full"), withIntermediateDirectories: true)
         }
         network.isOnline = false
         try await first.mergeDocument("a/1", ["m": 2])
-        for place in places { try FileManager.default.removeItem(at: place) }
+        for path in places { try FileManager.default.removeItem(at: path) }
         // Neither changes; both are saved all the same.
         _ = try await first.cancelPendingWrite("no such write")
         await first.shutDown()

@@ -6,8 +6,8 @@ import Testing
 @Suite struct ProcessFolderTests {
     @Test func `What a process left behind goes with the next one, and nothing else does`() async throws {
         let name = "process-folder-\(UInt32.random(in: 0 ... .max))"
-        let mine = ProcessFolder.place(name)
-        #expect(mine != ProcessFolder.place(name))
+        let mine = ProcessFolder.unique(name)
+        #expect(mine != ProcessFolder.unique(name))
         #expect(mine.lastPathComponent.hasPrefix("\(name)-\(getpid())-"))
         let root = mine.deletingLastPathComponent()
         // No process has such a number.
@@ -18,7 +18,7 @@ import Testing
         for folder in others + [mine, left] {
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
         }
-        _ = ProcessFolder.place(name)
+        _ = ProcessFolder.unique(name)
         #expect(!FileManager.default.fileExists(atPath: left.path))
         try await eventually("what was left is gone, not only renamed") {
             try FileManager.default.contentsOfDirectory(atPath: root.path).filter {
@@ -51,7 +51,7 @@ import Testing
         try await eventually("something has been written") {
             FileManager.default.fileExists(atPath: left.appendingPathComponent("10").path)
         }
-        _ = ProcessFolder.place(name)
+        _ = ProcessFolder.unique(name)
         await writer.value
         try await eventually("it is gone") {
             try !FileManager.default.contentsOfDirectory(atPath: root.path).contains { $0.hasPrefix("\(name)-") }

@@ -19,20 +19,20 @@ import Testing
         SupabaseBucket("raw", folder: "users/photos/raw"),
     ]
 
-    private func place(_ path: FilePath, main: String? = "files") throws -> String {
-        let place = try SupabaseBuckets(Self.configuration(Self.several, main: main)).place(of: path)
-        return "\(place.bucket): \(place.name)"
+    private func location(_ path: FilePath, main: String? = "files") throws -> String {
+        let location = try SupabaseBuckets(Self.configuration(Self.several, main: main)).location(of: path)
+        return "\(location.bucket): \(location.name)"
     }
 
     @Test func `A path leads to the bucket of its deepest folder, and else to the first`() throws {
-        #expect(try place("avatars/alice.png") == "avatars: alice.png")
-        #expect(try place("users/photos/a/b.png") == "photos: a/b.png")
-        #expect(try place("users/photos/raw/b.png") == "raw: b.png")
-        #expect(try place("users/photos/rawest.png") == "photos: rawest.png")
-        #expect(try place("users/photo") == "files: users/photo")
-        #expect(try place("avatarsalice.png") == "files: avatarsalice.png")
-        #expect(throws: FileStorageError.self) { try place("avatars") }
-        #expect(throws: FileStorageError.self) { try place("notes.txt", main: nil) }
+        #expect(try location("avatars/alice.png") == "avatars: alice.png")
+        #expect(try location("users/photos/a/b.png") == "photos: a/b.png")
+        #expect(try location("users/photos/raw/b.png") == "raw: b.png")
+        #expect(try location("users/photos/rawest.png") == "photos: rawest.png")
+        #expect(try location("users/photo") == "files: users/photo")
+        #expect(try location("avatarsalice.png") == "files: avatarsalice.png")
+        #expect(throws: FileStorageError.self) { try location("avatars") }
+        #expect(throws: FileStorageError.self) { try location("notes.txt", main: nil) }
     }
 
     @Test func `A folder shows which buckets are right below it`() throws {

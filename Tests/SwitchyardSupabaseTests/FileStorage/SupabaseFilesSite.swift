@@ -63,7 +63,7 @@ final class SupabaseFilesSite: FileHarness {
     func client(
         folder: URL? = nil, user: String = "alice", clock: any Clock<Duration> = ContinuousClock()
     ) throws -> SupabaseFileStorageAdapter {
-        let place = folder ?? self.folder.appendingPathComponent(UUID().uuidString)
+        let stateFolder = folder ?? self.folder.appendingPathComponent(UUID().uuidString)
         let transport = CuttableTransport()
         let supabase = supabase
         let auth = FixedAuthClient(provider: .supabase, user: AuthUser.ID(user)) { _ in
@@ -73,8 +73,8 @@ final class SupabaseFilesSite: FileHarness {
             url: supabase.server.url, key: Secret(supabase.anonKey), bucket: Self.bucket)
         let module = SupabaseModule(configuration) { transport }
         let client = try SupabaseFileStorageAdapter(
-            module.clientContext(ModuleContext(auth: auth, clock: clock, stateFolder: place)))
-        devices.withLock { $0[ObjectIdentifier(client)] = (place, transport) }
+            module.clientContext(ModuleContext(auth: auth, clock: clock, stateFolder: stateFolder)))
+        devices.withLock { $0[ObjectIdentifier(client)] = (stateFolder, transport) }
         return client
     }
 

@@ -96,8 +96,8 @@ struct FirebaseSignInRequest: Sendable {
     /// The address to which the browser returned, if it belongs to this sign-in.
     private static func checked(_ callback: URL, _ signIn: BrowserSignIn) throws(FirebaseAuthFailure) -> String {
         let text = callback.absoluteString
-        func place(_ text: String) -> Substring { text.prefix { $0 != "?" && $0 != "#" } }
-        guard place(text) == place(signIn.redirectURL.absoluteString) else {
+        func withoutQuery(_ text: String) -> Substring { text.prefix { $0 != "?" && $0 != "#" } }
+        guard withoutQuery(text) == withoutQuery(signIn.redirectURL.absoluteString) else {
             throw .own(
                 AuthError(
                     .invalidArgument,

@@ -27,7 +27,7 @@ struct FirestoreCall: Sendable {
     /// The document below which a call reads, `nil` for the root.
     func parent() throws(FirestoreFailure) -> StoragePath? { place.isEmpty ? nil : try document() }
 
-    var isPlaceOfDocument: Bool { place.split(separator: "/").count.isMultiple(of: 2) }
+    var isDocumentPath: Bool { place.split(separator: "/").count.isMultiple(of: 2) }
 
     // MARK: The query
 
