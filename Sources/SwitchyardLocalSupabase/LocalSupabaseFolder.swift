@@ -31,7 +31,7 @@ struct LocalSupabaseFolder: Sendable {
 
     /// The secret that signs tokens, as text; the same as long as the folder stays.
     func secret() throws(LocalSupabaseError) -> [UInt8] {
-        // Bytes that are not text are from an earlier version and could not be displayed. With less, or nothing at all, anybody
+        // Bytes that are not text are from an earlier version and could not be displayed. With less, or nothing at all, anyone
         // could sign.
         if let kept = try folder?.read("secret"), kept.count >= 32, kept.allSatisfy({ (33...126).contains($0) }) {
             return [UInt8](kept)

@@ -7,7 +7,7 @@ import SwitchyardWire
 /// Verifies the ID tokens and session cookies of a Firebase project, as the vendor's server libraries do.
 ///
 /// Unsigned tokens are accepted only if the configuration itself names an Auth emulator: a variable that was left set somewhere
-/// must not open a server to everybody.
+/// must not open a server to everyone.
 final class FirebaseTokenVerifier: TokenVerifier {
     let provider: InfrastructureProvider = .firebase
 

@@ -125,7 +125,7 @@ struct FirebaseTokens: Sendable {
     var canRefresh: Bool { auth != nil || appCheck != nil || credential != nil }
 
     /// - Parameters:
-    ///   - refused: The proof that the server refused. New tokens are requested, which must belong to the same user.
+    ///   - refused: The credentials that the server refused. New tokens are requested, which must belong to the same user.
     ///   - isRefused: The same if the refused credentials are no longer known.
     func credentials(
         for endpoint: FirebaseEndpoint, replacing refused: RequestCredentials? = nil, isRefused: Bool = false

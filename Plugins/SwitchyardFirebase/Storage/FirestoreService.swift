@@ -54,7 +54,7 @@ struct FirestoreService: Sendable {
     ///
     /// - Parameters:
     ///   - batch: The batch to commit, which must not be sent in another user's name.
-    ///   - refused: The proof that the server refused.
+    ///   - refused: The credentials that the server refused.
     ///   - isRefused: The same if the refused credentials are no longer known.
     func credentials(
         for batch: OutgoingBatch? = nil, replacing refused: FirebaseTokens.RequestCredentials? = nil,

@@ -168,7 +168,7 @@ enum LegacySecret {
     /// As many bytes as the code's hash has. The data service refuses to start with less, so every project's has them.
     static let minimum = 32
 
-    /// Why a secret proves nothing: everybody could sign with an empty one, or with a key that apps contain.
+    /// Why a secret proves nothing: everyone could sign with an empty one, or with a key that apps contain.
     static func problem(of secret: Secret) -> String? {
         let text = secret.reveal()
         if text.utf8.allSatisfy({ $0 <= 0x20 }) { return "is empty" }

@@ -38,7 +38,7 @@ public final class SessionFeed: Sendable {
     }
 
     private struct Log {
-        /// `nil` until somebody has read the session.
+        /// `nil` until someone has read the session.
         var last: SessionSnapshot?
         /// The last known user, also while the state is unknown or locked.
         var user: AuthUser.ID?
@@ -163,7 +163,7 @@ public final class SessionFeed: Sendable {
         await deliver()
     }
 
-    /// - Parameter isChange: Whether the stream has reported a change. If the state is still the same, somebody has signed out and
+    /// - Parameter isChange: Whether the stream has reported a change. If the state is still the same, someone has signed out and
     ///   in again in between, which ends what the server keeps for a session.
     private func settle(afterChange isChange: Bool) async {
         await read()

@@ -197,7 +197,7 @@ extension POSIXFile {
             code = errno
         }
         var info = stat()
-        // Somebody else may have made it. Some systems refuse to make one that exists for other reasons.
+        // Someone else may have made it. Some systems refuse to make one that exists for other reasons.
         guard stat(path, &info) == 0, info.st_mode & S_IFMT == S_IFDIR else {
             throw SystemFailure(code == EEXIST ? ENOTDIR : code)
         }

@@ -61,7 +61,7 @@ extension ModelDriver {
 }
 
 extension OutgoingBatch {
-    /// Whether an earlier attempt took effect, or somebody else's write has replaced it: then that one counts.
+    /// Whether an earlier attempt took effect, or someone else's write has replaced it: then that one counts.
     ///
     /// - Parameter rows: The row of each write, once no attempt can take effect any more.
     fileprivate func isDone(in rows: [ModelRow]) -> Bool {

@@ -6,7 +6,7 @@ import Synchronization
 
 /// The auth service: accounts, sign-ins, tokens, and the emulator's view of messages that would have been sent.
 package final class LocalAuth: LocalFirebaseService, LocalIdentities {
-    private struct Kept: Codable {
+    private struct SavedState: Codable {
         var key: [UInt8]
         /// The key that signs tokens, if they are signed.
         var tokenKey: RSAPrivateKey?
@@ -33,16 +33,16 @@ package final class LocalAuth: LocalFirebaseService, LocalIdentities {
         project = options.project
         now = options.now
         self.folder = folder
-        var kept = Kept(key: ServerSigningKey.makeKey(), register: AccountDatabase())
+        var saved = SavedState(key: ServerSigningKey.makeKey(), register: AccountDatabase())
         if let data = try folder?.read(LocalAuth.file) {
-            do { kept = try JSONDecoder().decode(Kept.self, from: data) } catch {
+            do { saved = try JSONDecoder().decode(SavedState.self, from: data) } catch {
                 throw LocalFolder.unreadable(LocalAuth.file)
             }
         }
-        if options.signsTokens, kept.tokenKey == nil { kept.tokenKey = options.tokenKey ?? RSAPrivateKey() }
-        seal = ServerSigningKey(key: kept.key)
-        tokenKey = kept.tokenKey
-        signer = options.signsTokens ? kept.tokenKey.map { .signed($0) } ?? .unsigned : .unsigned
+        if options.signsTokens, saved.tokenKey == nil { saved.tokenKey = options.tokenKey ?? RSAPrivateKey() }
+        seal = ServerSigningKey(key: saved.key)
+        tokenKey = saved.tokenKey
+        signer = options.signsTokens ? saved.tokenKey.map { .signed($0) } ?? .unsigned : .unsigned
         claims =
             options.claims.isEmpty
             ? nil
@@ -50,8 +50,8 @@ package final class LocalAuth: LocalFirebaseService, LocalIdentities {
                 JSONObject(
                     options.claims.sorted { $0.key < $1.key }.map { (key: $0.key, value: JSON.string($0.value)) })
             ).text()
-        state = Mutex(State(register: kept.register))
-        try folder.map { folder throws(LocalFirebaseError) in try save(kept.register, to: folder) }
+        state = Mutex(State(register: saved.register))
+        try folder.map { folder throws(LocalFirebaseError) in try save(saved.register, to: folder) }
     }
 
     /// Sets the server's address for links, known once it listens.
@@ -80,7 +80,8 @@ package final class LocalAuth: LocalFirebaseService, LocalIdentities {
     }
 
     private func save(_ register: AccountDatabase, to folder: LocalFolder) throws(LocalFirebaseError) {
-        guard let data = try? JSONEncoder().encode(Kept(key: seal.key, tokenKey: tokenKey, register: register)) else {
+        guard let data = try? JSONEncoder().encode(SavedState(key: seal.key, tokenKey: tokenKey, register: register))
+        else {
             throw LocalFolder.unreadable(LocalAuth.file)
         }
         try folder.write(data, as: LocalAuth.file)

@@ -122,23 +122,23 @@ struct LocalFile: Sendable {
 
     // MARK: Persistence
 
-    var kept: JSON {
+    var saved: JSON {
         [
             "file": .string(file), "resource": resource, "fields": .object(fields),
             "created": .integer(createdAt.microseconds), "updated": .integer(updatedAt.microseconds),
         ]
     }
 
-    /// - Returns: `nil` for anything that `kept` did not write.
-    init?(kept: JSON) {
-        guard let file = kept["file"]?.string, let resource = kept["resource"], let name = resource["name"]?.string,
-            let bucket = resource["bucket"]?.string, let fields = kept["fields"]?.object,
+    /// - Returns: `nil` for anything that `saved` did not write.
+    init?(saved: JSON) {
+        guard let file = saved["file"]?.string, let resource = saved["resource"], let name = resource["name"]?.string,
+            let bucket = resource["bucket"]?.string, let fields = saved["fields"]?.object,
             let generation = resource["generation"]?.string.flatMap({ Int64($0) }),
             let metageneration = resource["metageneration"]?.string.flatMap({ Int64($0) }),
             let size = resource["size"]?.string.flatMap({ Int64($0) }),
             let md5 = resource["md5Hash"]?.string.flatMap({ Base64.decode($0) }),
             let crc = resource["crc32c"]?.string.flatMap({ Base64.decode($0) }), crc.count == 4,
-            let created = kept["created"]?.int64, let updated = kept["updated"]?.int64
+            let created = saved["created"]?.int64, let updated = saved["updated"]?.int64
         else { return nil }
         (self.file, self.bucket, self.name, self.generation, self.size) = (file, bucket, name, generation, size)
         self.md5 = md5
@@ -178,17 +178,17 @@ final class LocalBuckets: Sendable {
         } catch {
             throw LocalFirebaseError("The folder for files cannot be made; check its permissions.")
         }
-        var kept = State()
+        var saved = State()
         for name in (try? FileManager.default.contentsOfDirectory(atPath: self.folder.path)) ?? [] {
             let file = self.folder.appendingPathComponent(name)
             guard name.hasSuffix(Self.ending), let data = try? Data(contentsOf: file) else { continue }
-            guard let json = try? JSON(parsing: [UInt8](data)), let object = LocalFile(kept: json) else {
+            guard let json = try? JSON(parsing: [UInt8](data)), let object = LocalFile(saved: json) else {
                 throw LocalFolder.unreadable(name)
             }
-            kept.objects[Key(bucket: object.bucket, name: object.name)] = object
-            kept.lastGeneration = max(kept.lastGeneration, object.generation)
+            saved.objects[Key(bucket: object.bucket, name: object.name)] = object
+            saved.lastGeneration = max(saved.lastGeneration, object.generation)
         }
-        state = Mutex(kept)
+        state = Mutex(saved)
     }
 
     deinit { if isTemporary { try? FileManager.default.removeItem(at: folder) } }
@@ -261,7 +261,7 @@ final class LocalBuckets: Sendable {
     private func save(_ object: LocalFile) {
         guard !isTemporary else { return }
         let url = folder.appendingPathComponent(object.file + Self.ending)
-        try? Data(object.kept.bytes()).write(to: url, options: .atomic)
+        try? Data(object.saved.bytes()).write(to: url, options: .atomic)
     }
 
     private func discard(_ object: LocalFile) {

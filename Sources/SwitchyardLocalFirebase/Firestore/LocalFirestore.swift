@@ -31,7 +31,7 @@ package final class LocalFirestore: LocalFirebaseService {
             try DocumentJournal(folder, contents: &contents)
         }
         databases = Mutex([:])
-        for (name, kept) in contents { _ = database(name, kept) }
+        for (name, saved) in contents { _ = database(name, saved) }
     }
 
     package func stop() async {

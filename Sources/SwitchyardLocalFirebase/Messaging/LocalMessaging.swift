@@ -38,13 +38,13 @@ package final class LocalMessaging: LocalFirebaseService {
         self.seal = seal
         now = options.now
         self.folder = folder
-        var kept = MessagingDatabase()
+        var saved = MessagingDatabase()
         if let data = try folder?.read(LocalMessaging.file) {
-            do { kept = try JSONDecoder().decode(MessagingDatabase.self, from: data) } catch {
+            do { saved = try JSONDecoder().decode(MessagingDatabase.self, from: data) } catch {
                 throw LocalFolder.unreadable(LocalMessaging.file)
             }
         }
-        register = Mutex(kept)
+        register = Mutex(saved)
     }
 
     /// The messages sent to a device so far, in the format in which its platform passes them to the app.

@@ -118,7 +118,7 @@ package struct SupabaseToken: Sendable {
             self.claims = claims
         } else {
             guard let claims = firebase?.claims(parts, header, claims) else { throw .wrongSignature }
-            // Anybody can write a token of a project that does not sign. What it says of rights counts for users only.
+            // Anyone can write a token of a project that does not sign. What it says of rights counts for users only.
             if let role = claims["role"], role.string != FirebaseProject.role {
                 throw .unknownRole(role.string ?? role.text())
             }

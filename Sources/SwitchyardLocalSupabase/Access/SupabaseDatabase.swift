@@ -43,7 +43,7 @@ package struct SupabaseDatabase: Sendable {
         let calls = all.indices.map { "set_config($\(2 * $0 + 1), $\(2 * $0 + 2), true)" }
         let setUp = PostgresStatement(
             "select \(Self.limits(of: "$\(2 * all.count)")), " + calls.joined(separator: ", "),
-            all.flatMap { [Optional($0.0), Optional($0.1)] }, isKept: true)
+            all.flatMap { [Optional($0.0), Optional($0.1)] }, isPrepared: true)
         return Array(try await requests.run([setUp] + statements).dropFirst())
     }
 

@@ -90,7 +90,7 @@ struct AuthRefusal: Error, Sendable {
     var more = JSONObject()
     /// Whether the call's changes so far are committed, as when a stolen token ends a session.
     var keepsChanges = false
-    /// Whether somebody else wrote the same address or number into the tables while the call was running.
+    /// Whether someone else wrote the same address or number into the tables while the call was running.
     private(set) var isRace = false
     private var isOAuth = false
 

@@ -90,7 +90,7 @@ extension LocalREST {
         }
         let results = try await run(
             [
-                PostgresStatement("select \(value)::text from \(source)", statement.parameters, isKept: true),
+                PostgresStatement("select \(value)::text from \(source)", statement.parameters, isPrepared: true),
                 Self.responseSettings,
             ], call, readOnly: readOnly, after: check)
         var response =

@@ -141,7 +141,7 @@ extension LocalREST {
     // MARK: Responses set by functions
 
     static let responseSettings = PostgresStatement(
-        "select current_setting('response.status', true), current_setting('response.headers', true)", isKept: true)
+        "select current_setting('response.status', true), current_setting('response.headers', true)", isPrepared: true)
 
     func apply(_ settings: PostgresResult?, to response: inout ServerResponse) throws(RESTFailure) {
         let row = settings?.rows.first ?? []

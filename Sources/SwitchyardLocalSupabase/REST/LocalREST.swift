@@ -116,7 +116,7 @@ struct LocalREST: LocalSupabaseService {
         // No name in the database contains a zero byte.
         guard !name.utf8.contains(0) else { return [] }
         do throws(PostgresFailure) {
-            let found = try await database.run([PostgresStatement(query, [schema, name], isKept: true)])
+            let found = try await database.run([PostgresStatement(query, [schema, name], isPrepared: true)])
             return found[0].rows.compactMap { $0.first.flatMap { $0 } }
         } catch {
             throw RESTFailure(error, isAnonymous: false)

@@ -195,7 +195,7 @@ final class KnownFunctions: Sendable {
                         else ('\(changed)' || count(*))::int end
             from pg_catalog.pg_proc p join pg_catalog.pg_namespace n on n.oid = p.pronamespace
             where n.nspname = $1 and p.proname = $2 and p.prokind = 'f'
-            """, [first.schema, first.name, candidates.map(\.version).joined(separator: ",")], isKept: true)
+            """, [first.schema, first.name, candidates.map(\.version).joined(separator: ",")], isPrepared: true)
     }
 
     static func haveChanged(_ failure: RESTFailure) -> Bool {
@@ -221,14 +221,14 @@ final class KnownRelations: Sendable {
           (select sum(hashtextextended(concat_ws(':', oid, xmin), 0)) from pg_catalog.pg_constraint where oid >= 16384),
           (select sum(hashtextextended(concat_ws(':', oid, xmin), 0)) from pg_catalog.pg_proc where oid >= 16384),
           (select sum(hashtextextended(concat_ws(':', oid, xmin), 0)) from pg_catalog.pg_rewrite where oid >= 16384))
-        """, isKept: true)
+        """, isPrepared: true)
 
     func relations(of schemas: [String], in database: SupabaseDatabase) async throws(PostgresFailure) -> RESTRelations {
         let state = try await database.run([Self.state])[0].text
         if let known = known.withLock({ $0 }), known.state == state { return known.relations }
         // The state is read first: if the catalog changes in between, the next request reads both again.
         let found = try await database.run([
-            Self.state, PostgresStatement(RESTRelations.query, [RESTStatement.array(schemas)], isKept: true),
+            Self.state, PostgresStatement(RESTRelations.query, [RESTStatement.array(schemas)], isPrepared: true),
         ])
         let relations = RESTRelations(found[1].rows.first?.first.flatMap { $0 } ?? [])
         known.withLock { $0 = (found[0].text ?? "", relations) }

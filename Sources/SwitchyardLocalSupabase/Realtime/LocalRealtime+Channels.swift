@@ -108,7 +108,7 @@ extension LocalRealtime {
                         """
                         select 1 from pg_publication_tables
                         where pubname = 'supabase_realtime' and schemaname = $1 and tablename = $2
-                        """, [table.schema, table.table], isKept: true)
+                        """, [table.schema, table.table], isPrepared: true)
                 ])
                 guard published[0].text != nil else {
                     problem = binding.problem("")

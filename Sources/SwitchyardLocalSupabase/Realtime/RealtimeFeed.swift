@@ -87,10 +87,10 @@ final class RealtimeFeed: Sendable {
                 """
                 delete from realtime.queue
                 where position in (select p::bigint from jsonb_array_elements_text($1::jsonb) p)
-                """, [gone], isKept: true),
+                """, [gone], isPrepared: true),
             PostgresStatement(
                 "select position, kind, content from realtime.queue order by position limit \(Self.batch)",
-                isKept: true),
+                isPrepared: true),
         ])
         delivered = []
         var entries: [(position: Int64, kind: String, content: JSON)] = []
@@ -175,7 +175,7 @@ final class RealtimeFeed: Sendable {
                     """
                     select coalesce(json_agg(realtime.look(c) order by n), '[]')
                     from jsonb_array_elements($1::jsonb) with ordinality as a(c, n)
-                    """, [JSON.array(changes.map(\.content)).text()], isKept: true)
+                    """, [JSON.array(changes.map(\.content)).text()], isPrepared: true)
             ], as: token, readOnly: true)
         let answer = results[0].text.flatMap { try? JSON(parsing: $0) }?.array ?? []
         return answer.map { RowChange.Visibility($0) }

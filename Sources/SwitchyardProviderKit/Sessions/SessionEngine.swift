@@ -129,7 +129,7 @@ package actor SessionEngine {
     }
 
     /// - Throws: `.sessionChanged` if another session replaced `session`; `.localStore` if the device cannot forget the
-    ///   session, after which everybody is signed out until the process ends, and another attempt is worth it.
+    ///   session, after which everyone is signed out until the process ends, and another attempt is worth it.
     package func end(_ end: SignOut, _ session: AuthSession?) throws(AuthError) {
         look()
         try checkOpen()

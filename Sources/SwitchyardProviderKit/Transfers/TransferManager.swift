@@ -75,7 +75,7 @@ package final class TransferManager: Sendable {
 
     /// Resumable uploads of `owner` that are not running now, oldest first.
     ///
-    /// Uploads without a known owner are deleted: they may belong to anybody, and no other user may see or send them.
+    /// Uploads without a known owner are deleted: they may belong to anyone, and no other user may see or send them.
     package func interruptedUploads(of owner: String) throws(FileStorageError) -> [InterruptedUpload] {
         try checkOpen()
         guard keepsUploads else { return [] }

@@ -7,7 +7,7 @@ package final class LocalPostgres: Sendable {
     private let programs: PostgresPrograms
     /// Contains the log, and the database in its own folder.
     private let folder: URL
-    private let isKept: Bool
+    private let isPermanent: Bool
     private let server: Mutex<ServerProcess>
 
     /// The user that it accepts, with all rights.
@@ -20,7 +20,7 @@ package final class LocalPostgres: Sendable {
     package init(folder: URL? = nil, locale: String? = nil) async throws(LocalPostgresError) {
         let programs = try PostgresPrograms.find(in: ProcessInfo.processInfo.environment)
         self.programs = programs
-        isKept = folder != nil
+        isPermanent = folder != nil
         self.folder = folder ?? ProcessFolder.unique("switchyard-postgres")
         let data = LocalPostgres.data(in: self.folder)
         let port: UInt16
@@ -39,7 +39,7 @@ package final class LocalPostgres: Sendable {
                     ] + (locale.map { ["--locale-provider=icu", "--icu-locale=\($0)"] } ?? []), log)
             }
             port = try LocalPostgres.port(savedIn: folder == nil ? nil : self.folder)
-            server = try LocalPostgres.start(programs, in: self.folder, port: port, isKept: isKept)
+            server = try LocalPostgres.start(programs, in: self.folder, port: port, isPermanent: isPermanent)
         } catch let error as LocalPostgresError {
             throw error
         } catch {
@@ -53,20 +53,20 @@ package final class LocalPostgres: Sendable {
     /// Stops it cleanly; data in a folder stays.
     package func stop() async {
         await end()
-        if !isKept { try? FileManager.default.removeItem(at: folder) }
+        if !isPermanent { try? FileManager.default.removeItem(at: folder) }
     }
 
     /// Kills it at once; unwritten data is recovered from its log, if at all.
     package func kill() {
         server.withLock { $0.kill() }
-        if !isKept { try? FileManager.default.removeItem(at: folder) }
+        if !isPermanent { try? FileManager.default.removeItem(at: folder) }
     }
 
     /// Ends it, connections and all, and starts it again at the same address.
     package func restart() async throws(LocalPostgresError) {
         await end()
         do {
-            let new = try LocalPostgres.start(programs, in: folder, port: port, isKept: isKept)
+            let new = try LocalPostgres.start(programs, in: folder, port: port, isPermanent: isPermanent)
             server.withLock { $0 = new }
         } catch {
             throw .cannotStart("\(error)")
@@ -77,17 +77,17 @@ package final class LocalPostgres: Sendable {
     // MARK: The process
 
     private static func start(
-        _ programs: PostgresPrograms, in folder: URL, port: UInt16, isKept: Bool
+        _ programs: PostgresPrograms, in folder: URL, port: UInt16, isPermanent: Bool
     ) throws -> ServerProcess {
         try ServerProcess(
             PostgresPrograms.asUnprivilegedUser + [
                 programs.path("postgres"), "-D", data(in: folder), "-p", "\(port)",
                 "-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=",
                 // A temporary database need not survive a power failure.
-                "-c", "fsync=\(isKept ? "on" : "off")", "-c", "wal_level=logical", "-c", "max_connections=200",
+                "-c", "fsync=\(isPermanent ? "on" : "off")", "-c", "wal_level=logical", "-c", "max_connections=200",
                 // QUIT drops connections and work in progress. A kill would also leave shared memory behind, of which the
                 // system allows only so many segments.
-            ], endingBy: "QUIT", leftovers: isKept ? nil : folder.path, logFile: log(in: folder))
+            ], endingBy: "QUIT", leftovers: isPermanent ? nil : folder.path, logFile: log(in: folder))
     }
 
     /// Asks it to stop, and kills it if that takes too long.
@@ -144,8 +144,8 @@ package final class LocalPostgres: Sendable {
     /// is kept.
     private static func port(savedIn folder: URL?) throws -> UInt16 {
         guard let file = folder?.appendingPathComponent("port").path else { return try freePort() }
-        let kept = (try? String(contentsOfFile: file, encoding: .utf8)).flatMap { UInt16($0) } ?? 0
-        if kept != 0, let port = try? freePort(kept) { return port }
+        let savedPort = (try? String(contentsOfFile: file, encoding: .utf8)).flatMap { UInt16($0) } ?? 0
+        if savedPort != 0, let port = try? freePort(savedPort) { return port }
         let port = try freePort()
         try "\(port)".write(toFile: file, atomically: true, encoding: .utf8)
         return port

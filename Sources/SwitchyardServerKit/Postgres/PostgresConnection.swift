@@ -72,7 +72,7 @@ package final class PostgresConnection: Sendable {
             shared.names.prepare(statements)
             return PostgresFrontend.run(statements, names: shared.names)
         }
-        if statements.contains(where: \.isKept) { shared.withLock { $0.names.parsed(statements) } }
+        if statements.contains(where: \.isPrepared) { shared.withLock { $0.names.parsed(statements) } }
         return results
     }
 
@@ -224,13 +224,13 @@ struct PostgresStatementNames: Sendable {
     /// - Parameter limit: The maximum number of prepared statements; others are parsed each time.
     init(limit: Int = 200) { self.limit = limit }
 
-    func name(of statement: PostgresStatement) -> String? { statement.isKept ? names[statement.sql] : nil }
+    func name(of statement: PostgresStatement) -> String? { statement.isPrepared ? names[statement.sql] : nil }
 
-    func isReady(_ statement: PostgresStatement) -> Bool { statement.isKept && ready.contains(statement.sql) }
+    func isReady(_ statement: PostgresStatement) -> Bool { statement.isPrepared && ready.contains(statement.sql) }
 
     /// Names the statements to keep that have no name yet.
     mutating func prepare(_ statements: [PostgresStatement]) {
-        for statement in statements where statement.isKept && names[statement.sql] == nil && names.count < limit {
+        for statement in statements where statement.isPrepared && names[statement.sql] == nil && names.count < limit {
             names[statement.sql] = "kept\(names.count)"
         }
     }

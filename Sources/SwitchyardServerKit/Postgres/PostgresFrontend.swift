@@ -4,12 +4,12 @@ package struct PostgresStatement: Sendable {
     package let parameters: [String?]
     /// Whether a connection prepares it once: for frequent statements with a fixed text, whose columns do not depend
     /// on changes of tables.
-    package let isKept: Bool
+    package let isPrepared: Bool
 
-    package init(_ sql: String, _ parameters: [String?] = [], isKept: Bool = false) {
+    package init(_ sql: String, _ parameters: [String?] = [], isPrepared: Bool = false) {
         self.sql = sql
         self.parameters = parameters
-        self.isKept = isKept
+        self.isPrepared = isPrepared
     }
 }
 

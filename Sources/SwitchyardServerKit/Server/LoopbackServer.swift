@@ -118,7 +118,7 @@ package struct ServerConfiguration: Sendable {
     package var acceptsConnections = true
     /// The path for controlling faults over HTTP, such as "/_faults", see `FaultControl`; `nil` for none.
     package var faultControlPath: String?
-    /// Whose requests are answered; `nil` for everybody's.
+    /// Whose requests are answered; `nil` for everyone's.
     package var visitors: ServerVisitors?
     /// How long a connection ended by the server may take to drain and close.
     package var lingering: Duration = .seconds(2)

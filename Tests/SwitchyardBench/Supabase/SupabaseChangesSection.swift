@@ -113,7 +113,7 @@ import SwitchyardServerKit
                 """
                 update public.readings r set number = n, updated_at = clock_timestamp()
                 from generate_series($1::int + 1, $1::int + \(batch)) n where r.id = 'r' || n % \(rows)
-                """, ["\(first)"], isKept: true)
+                """, ["\(first)"], isPrepared: true)
         }
 
         private static func documentWrite(_ first: Int) -> PostgresStatement {
@@ -122,7 +122,7 @@ import SwitchyardServerKit
                 update switchyard.documents d set data = jsonb_build_object('number', n),
                   version = pg_current_xact_id(), updated_at = clock_timestamp()
                 from generate_series($1::int + 1, $1::int + \(batch)) n where d.path = 'readings/r' || n % \(rows)
-                """, ["\(first)"], isKept: true)
+                """, ["\(first)"], isPrepared: true)
         }
 
         // MARK: The server process

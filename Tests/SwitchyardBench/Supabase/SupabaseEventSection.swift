@@ -71,7 +71,7 @@
                 """
                 update switchyard.documents set data = jsonb_build_object('number', $1::int),
                   version = pg_current_xact_id(), updated_at = clock_timestamp() where path = 'events/one'
-                """, ["\(number)"], isKept: true)
+                """, ["\(number)"], isPrepared: true)
         }
 
         func runChild(_ task: String, _ settings: BenchSettings) async throws -> Double {

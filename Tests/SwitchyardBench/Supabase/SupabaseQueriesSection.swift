@@ -24,7 +24,7 @@
                     guard found > 0 else { throw BenchFailure("nothing was found: \(title)") }
                     return (ContinuousClock.now - start).inSeconds
                 }
-                let alone = PostgresStatement("select bench_time($1)", [query.postgres.text()], isKept: true)
+                let alone = PostgresStatement("select bench_time($1)", [query.postgres.text()], isPrepared: true)
                 let inDatabase = try await Self.times(rounds / 5) {
                     guard let seconds = try await database.run([alone])[0].text.flatMap(Double.init) else {
                         throw BenchFailure("the database did not report its time")
@@ -65,7 +65,7 @@
                     """)
             for (title, call) in calls {
                 let times = try await times(rounds) {
-                    let statement = PostgresStatement("select public.bench_call($1)", [call], isKept: true)
+                    let statement = PostgresStatement("select public.bench_call($1)", [call], isPrepared: true)
                     guard let seconds = try await database.run([statement])[0].text.flatMap(Double.init) else {
                         throw BenchFailure("the database did not report its time")
                     }

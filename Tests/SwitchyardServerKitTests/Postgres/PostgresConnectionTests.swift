@@ -50,13 +50,13 @@ struct PostgresConnectionTests {
     @Test func `A prepared statement is parsed once, also where an earlier unit with it has failed`() async throws {
         try await withPool { server, _ in
             let pool = PostgresPool(port: UInt16(server.port), user: "postgres", limit: 1)
-            let sum = PostgresStatement("select $1::int + 1", ["1"], isKept: true)
+            let sum = PostgresStatement("select $1::int + 1", ["1"], isPrepared: true)
             await #expect(throws: PostgresFailure.self) {
                 _ = try await pool.run([sum, PostgresStatement("select 1/0")])
             }
             for number in 0..<7 {
                 let results = try await pool.run([
-                    PostgresStatement("select $1::int + 1", ["\(number)"], isKept: true), sum,
+                    PostgresStatement("select $1::int + 1", ["\(number)"], isPrepared: true), sum,
                 ])
                 #expect(results.map(\.text) == ["\(number + 1)", "2"])
             }
@@ -70,7 +70,7 @@ struct PostgresConnectionTests {
 
     @Test func `More prepared statements than a connection allows are parsed each time`() {
         var names = PostgresStatementNames(limit: 2)
-        let statements = ["a", "b", "c"].map { PostgresStatement($0, isKept: true) } + [PostgresStatement("d")]
+        let statements = ["a", "b", "c"].map { PostgresStatement($0, isPrepared: true) } + [PostgresStatement("d")]
         names.prepare(statements)
         names.parsed(statements)
         #expect(statements.map { names.name(of: $0) != nil } == [true, true, false, false])

@@ -166,7 +166,7 @@ private struct RuleSetup {
         (try? StoragePath(validating: segments.joined(separator: "/"))) ?? "users/missing"
     }
 
-    /// A notification for Alice from anybody.
+    /// A notification for Alice from anyone.
     var notification: RuleAttempt.Change { notification(["title": "Hi"]) }
 
     func notification(_ fields: WriteFields) -> RuleAttempt.Change {

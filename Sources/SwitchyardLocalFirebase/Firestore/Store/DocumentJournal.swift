@@ -36,8 +36,8 @@ final class DocumentJournal: Sendable {
             for line in lines.dropLast() where !line.isEmpty { try DocumentJournal.read(line, &contents) }
         }
         var compact: [UInt8] = []
-        for (database, kept) in contents {
-            compact += DocumentJournal.line(Array(kept.documents.all), at: kept.lastCommit, in: database)
+        for (database, saved) in contents {
+            compact += DocumentJournal.line(Array(saved.documents.all), at: saved.lastCommit, in: database)
         }
         try folder.write(Data(compact), as: DocumentJournal.file)
         let path = folder.url.appendingPathComponent(DocumentJournal.file).path

@@ -34,7 +34,7 @@ package protocol UploadDriver: Sendable {
     func abandon(_ session: UploadSession) async
 }
 
-/// A server's upload session. Treat it like a key: anybody who has it can continue the upload.
+/// A server's upload session. Treat it like a key: anyone who has it can continue the upload.
 package struct UploadSession: Sendable, Hashable, Codable {
     package let address: String
     /// Every part except the last is a multiple of this.
