@@ -14,6 +14,7 @@ let package = Package(
         .library(name: "SwitchyardFirebase", targets: ["SwitchyardFirebase"]),
         .library(name: "SwitchyardSupabase", targets: ["SwitchyardSupabase"]),
         .library(name: "SwitchyardSync", targets: ["SwitchyardSync"]),
+        .library(name: "SwitchyardProviderKit", targets: ["SwitchyardProviderKit"]),
         .library(name: "SwitchyardConformance", targets: ["SwitchyardConformance"]),
         .library(name: "SwitchyardDependencies", targets: ["SwitchyardDependencies"]),
         .library(name: "SwitchyardObservation", targets: ["SwitchyardObservation"]),

@@ -85,7 +85,7 @@ extension FirebaseAuthAdapter {
 /// Proving anew who is signed in. It never creates an account.
 extension FirebaseAuthAdapter {
     public func reauthenticate(with credential: AuthCredential) async throws(AuthError) {
-        let session = try await engine.present()
+        let session = try await engine.currentSession()
         try await uninterrupted { [self] () async throws(AuthError) in
             try await checkIsOfAccount(credential, in: session)
             let grant = try await proof(credential, of: session.user)

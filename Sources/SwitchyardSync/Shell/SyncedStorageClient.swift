@@ -1,4 +1,4 @@
-package import Foundation
+public import Foundation
 public import Switchyard
 import SwitchyardBytes
 import Synchronization
@@ -59,8 +59,8 @@ public final class SyncedStorageClient: StorageClient {
     ///   - context: The session and the clocks.
     /// - Throws: `.locked` while another client has the folder. If the folder cannot be used for another reason, the first
     ///   call that needs it throws.
-    package convenience init(
-        driver: any SyncDriver, folder: URL?, cacheBytes: Int64, context: ModuleContext
+    public convenience init(
+        driver: any SyncDriver, folder: URL?, cacheBytes: Int64 = 100 << 20, context: ModuleContext
     ) async throws(InfrastructureError) {
         let claim = try folder.flatMap { folder throws(InfrastructureError) in try StoreClaim.take(folder) }
         let state = await context.auth?.state

@@ -11,9 +11,10 @@ import Testing
         #expect(Substring("<\(whole)>").dropFirst().dropLast().includes(part) == isIn)
     }
 
-    @Test(arguments: [
-        ("a/b/c", "/", "b/c"), ("a", "a", ""), ("a", "b", nil), ("", "", ""), ("Köln am Rhein", "n ", "am Rhein"),
-    ] as [(String, String, String?)])
+    @Test(
+        arguments: [
+            ("a/b/c", "/", "b/c"), ("a", "a", ""), ("a", "b", nil), ("", "", ""), ("Köln am Rhein", "n ", "am Rhein"),
+        ] as [(String, String, String?)])
     func `The part after a text begins where its first occurrence ends`(whole: String, text: String, part: String?) {
         #expect(whole.part(after: text).map(String.init) == part)
     }
