@@ -8,11 +8,11 @@ struct OpenView {
 
 /// One listener. The last snapshot it saw determines the next one.
 struct Listener {
-    let query: LiveQuery
+    var query: LiveQuery
     let options: ViewOptions
     private var hasRaisedFirst = false
     private var hasBeenConfirmed = false
-    private var last: ViewSnapshot?
+    private(set) var last: ViewSnapshot?
 
     init(_ query: LiveQuery, _ options: ViewOptions) {
         self.query = query

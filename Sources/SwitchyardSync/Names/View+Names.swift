@@ -1,0 +1,41 @@
+import Switchyard
+
+extension View {
+    /// Puts a document, and those below it, under its new name in the place where it is.
+    mutating func rename(_ name: NewName, in draft: inout ViewDraft) {
+        // No other documents have names that only this device knows.
+        for path in draft.contents.pending.sorted() where name(path) != path {
+            guard let document = draft.contents[path] else { continue }
+            draft.put(nil, at: path, evaluator)
+            // The stream may have shown it already.
+            guard draft.contents[name(path)] == nil else { continue }
+            draft.put(document.moved(to: name(path)), at: name(path), evaluator)
+            draft.moved.insert(name(path))
+        }
+    }
+}
+
+extension Listener {
+    /// Goes on with a query that says the new name of a document.
+    ///
+    /// - Returns: The snapshot to deliver, if any.
+    mutating func move(
+        to snapshot: ViewSnapshot, _ online: OnlineState, _ trouble: StorageError?
+    ) -> ViewSnapshot? {
+        query = snapshot.query
+        guard let last else { return take(snapshot, online, trouble) }
+        var snapshot = snapshot
+        snapshot.changes = ViewDifference.changes(from: last.documents, to: snapshot.documents, inOrderOf: nil)
+        snapshot.isReordered = true
+        snapshot.syncStateChanged = last.isFromCache != snapshot.isFromCache
+        return take(snapshot, online, trouble)
+    }
+}
+
+extension DocumentSnapshot {
+    /// The same document under another name.
+    fileprivate func moved(to path: StoragePath) -> DocumentSnapshot {
+        DocumentSnapshot(
+            path: path, data: data, createTime: createTime, updateTime: updateTime, metadata: metadata)
+    }
+}
