@@ -15,23 +15,6 @@ extension View {
     }
 }
 
-extension Listener {
-    /// Goes on with a query that says the new name of a document.
-    ///
-    /// - Returns: The snapshot to deliver, if any.
-    mutating func move(
-        to snapshot: ViewSnapshot, _ online: OnlineState, _ trouble: StorageError?
-    ) -> ViewSnapshot? {
-        query = snapshot.query
-        guard let last else { return take(snapshot, online, trouble) }
-        var snapshot = snapshot
-        snapshot.changes = ViewDifference.changes(from: last.documents, to: snapshot.documents, inOrderOf: nil)
-        snapshot.isReordered = true
-        snapshot.syncStateChanged = last.isFromCache != snapshot.isFromCache
-        return take(snapshot, online, trouble)
-    }
-}
-
 extension DocumentSnapshot {
     /// The same document under another name.
     fileprivate func moved(to path: StoragePath) -> DocumentSnapshot {

@@ -36,6 +36,20 @@ import Testing
         #expect(!bench.machine.hasListeners)
     }
 
+    @Test func `A listener that was confirmed under the local name is told that the new one is`() throws {
+        let bench = try TestBench.naming()
+        bench.write(try .create(local, ["t": "Milk"]), at: 1)
+        var options = ViewOptions(includesMetadataChanges: false)
+        options.announcesConfirmation = true
+        bench.feed(.listen(1, .document(local), options))
+        bench.answer(2, [], at: 1000)
+        bench.name(named, ["t": "Milk"], at: 2000)
+        #expect(bench.snapshots.last?.isFromCache == true)
+        bench.answer(4, [(named, ["t": "Milk"])], at: 3000)
+        #expect(bench.snapshots.last?.documents.map(\.path) == [named])
+        #expect(bench.snapshots.last?.isFromCache == false)
+    }
+
     @Test(arguments: [true, false], [true, false])
     func `A live query shows the row in its place, once, without a gap`(isDecided: Bool, isReturned: Bool) throws {
         let bench = try TestBench.naming()
