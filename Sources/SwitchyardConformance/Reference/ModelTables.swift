@@ -13,7 +13,7 @@ public struct ModelTables: Sendable {
     public var returnsRows = true
     /// The IDs of collections whose rows get their keys from the server, which counts. On a device, their names begin with a minus
     /// until then.
-    public var counted: Set<String> = []
+    package var counted: Set<String> = []
 
     public init() {}
 }
