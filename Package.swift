@@ -229,7 +229,7 @@ let package = Package(
                 "SwitchyardObservation", "SwitchyardFirebase", "SwitchyardSupabase",
                 "SwitchyardConformance", "SwitchyardServerKit", "SwitchyardLocalFirebase", "SwitchyardLocalSupabase",
                 "SwitchyardCLI", "SwitchyardTestRuns", "SwitchyardTestSupport",
-            ]),
+            ], exclude: ["SavedState"]),
     ],
     swiftLanguageModes: [.v6],
     cLanguageStandard: .c11
