@@ -69,7 +69,7 @@ public struct LocalProjects: Sendable {
         end = {}
     }
 
-    /// Another device of the same projects, with its own clients and nobody signed in.
+    /// Another device of the same projects, with its own clients and no user signed in.
     public func makeDevice() async throws(InfrastructureError) -> Infrastructure { try await make(isServer: false) }
 
     /// The same, with messages.

@@ -10,7 +10,7 @@ let backend = try await projects.makeDevice()
 let user = try await backend.auth.signUp(email: "alice@example.com", password: "correct horse battery").get()
 
 func provider(of service: InfrastructureService) async -> String {
-    await backend.selection.provider(for: service)?.rawValue ?? "nobody"
+    await backend.selection.provider(for: service)?.rawValue ?? "none"
 }
 print(
     "auth on \(await provider(of: .auth)), documents on \(await provider(of: .storage)), files on \(await provider(of: .files))"
@@ -23,7 +23,7 @@ print("profile of \(user.id == (try await backend.users.currentUser().id) ? "the
 
 // An invalid choice is an error, and changes nothing.
 do throws(InfrastructureError) {
-    try await backend.use("nobody", for: .storage)
+    try await backend.use("unknown", for: .storage)
 } catch {
     print("refused: \(error.message)")
 }

@@ -62,8 +62,8 @@ for person in people {
     let list = await server.ask("GET", "/notes", person.token)
     print("\(person.name): \(kept.status) \(kept.text), then \(list.status) \(list.text)")
 }
-let nobody = await server.ask("GET", "/notes", nil)
-print("nobody: \(nobody.status) \(nobody.text)")
+let signedOut = await server.ask("GET", "/notes", nil)
+print("signed out: \(signedOut.status) \(signedOut.text)")
 let forged = await server.ask("GET", "/notes", people[0].token + "x")
 print("a forged token: \(forged.status) \(forged.text)")
 
@@ -83,13 +83,13 @@ while try await reminders.count() > 0 { try await Task.sleep(for: .milliseconds(
 worker.cancel()
 try await worker.value
 
-// Notifies users who have the app open. Nothing is kept for later listeners.
+// Notifies users who have the app open. Nothing is saved for later listeners.
 let listener = people[0].app.messaging
 try await listener.subscribe(to: "reminders")
 let messages = await listener.messageStream().begun()
 try await backend.messageSender().send(OutgoingMessage(to: .topic("reminders"), title: "all reminders are out"))
 for try await message in messages {
-    print("\(people[0].name) is told: \(message.title ?? "nothing")")
+    print("\(people[0].name) is notified: \(message.title ?? "nothing")")
     break
 }
 

@@ -21,7 +21,7 @@ public final class FirebaseAppClient: Sendable {
     /// - Parameters:
     ///   - configuration: The settings, which are validated first.
     ///   - appCheck: The source of App Check tokens, for projects that enforce them.
-    ///   - stateFolder: Where the analytics setting is stored; with `nil` it is kept in memory only.
+    ///   - stateFolder: Where the analytics setting is stored; with `nil`, it is held in memory only.
     ///   - analyticsDefault: The setting until it is first changed.
     /// - Throws: `.invalidConfiguration` for invalid settings; `.localStore` if the stored setting cannot be read.
     public static func configure(
@@ -78,7 +78,7 @@ public final class FirebaseAppClient: Sendable {
     /// each event that the app itself reports.
     public var isAnalyticsEnabled: Bool { isEnabled.withLock { $0 } }
 
-    /// Stores the user's choice. It is kept across launches if there is a state folder.
+    /// Stores the user's choice. It is remembered across launches if there is a state folder.
     ///
     /// - Throws: `.localStore` if it cannot be stored; it still applies to this process.
     public func setAnalyticsEnabled(_ isEnabled: Bool) throws(InfrastructureError) {
@@ -101,7 +101,8 @@ public final class FirebaseAppClient: Sendable {
         else {
             // Never take a damaged file for consent.
             throw InfrastructureError(
-                .localStore, "The choice about analytics in “\(file.path)” cannot be read; delete the file to ask anew."
+                .localStore,
+                "The choice about analytics in “\(file.path)” cannot be read; delete the file to choose again."
             )
         }
         return isEnabled

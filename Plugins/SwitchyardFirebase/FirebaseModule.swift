@@ -136,27 +136,27 @@ public struct FirebaseModule: InfrastructureModule {
     }
 
     public func makeAuthClient(_ context: ModuleContext) async throws(InfrastructureError) -> any AuthClient {
-        try FirebaseAuthAdapter(surroundings(context))
+        try FirebaseAuthAdapter(clientContext(context))
     }
 
     public func makeMessagingClient(_ context: ModuleContext) async throws(InfrastructureError) -> any MessagingClient {
-        try FirebaseMessagingAdapter(surroundings(context))
+        try FirebaseMessagingAdapter(clientContext(context))
     }
 
     public func makeStorageClient(_ context: ModuleContext) async throws(InfrastructureError) -> any StorageClient {
-        try await surroundings(context).makeStorageClient()
+        try await clientContext(context).makeStorageClient()
     }
 
     public func makeFileStorageClient(
         _ context: ModuleContext
     ) async throws(InfrastructureError) -> any FileStorageClient {
-        try FirebaseFileStorageAdapter(surroundings(context))
+        try FirebaseFileStorageAdapter(clientContext(context))
     }
 
     public func makeServerClientFactory(_ context: ModuleContext) async throws(InfrastructureError)
         -> any ServerClientFactory
     {
-        FirebaseServerClientFactory(try surroundings(context))
+        FirebaseServerClientFactory(try clientContext(context))
     }
 
     public func wipeLocalData(of userID: AuthUser.ID?, _ context: ModuleContext) async throws(InfrastructureError) {
@@ -171,8 +171,8 @@ public struct FirebaseModule: InfrastructureModule {
         }
     }
 
-    /// The surroundings of a new client. Each client has its own transport, which is shut down with it.
-    func surroundings(_ context: ModuleContext) throws(InfrastructureError) -> FirebaseContext {
+    /// The context of a new client. Each client has its own transport, which is shut down with it.
+    func clientContext(_ context: ModuleContext) throws(InfrastructureError) -> FirebaseContext {
         try validate()
         let (configuration, source) = try self.configuration.resolved(environment: environment)
         let transport = NamedTransport(makeTransport(context.callLimits), program: context.program)
@@ -186,6 +186,6 @@ public struct FirebaseModule: InfrastructureModule {
             tokens: FirebaseTokens(
                 auth: TokenExchange.source(context.auth, for: .firebase, tokenExchange, now: context.now),
                 appCheck: appCheck, project: configuration.project, credential: credential),
-            context: context)
+            module: context)
     }
 }

@@ -6,74 +6,74 @@ import SwitchyardWire
 /// Firebase for servers that act for callers with a token of the project.
 struct FirebaseServerClientFactory: ServerClientFactory {
     let verifier: any TokenVerifier
-    private let surroundings: FirebaseContext
+    private let context: FirebaseContext
     /// Unauthenticated. Creates what all callers share once.
     private let service: FirestoreService
     private let engines = SharedEngines()
 
-    /// - Parameter surroundings: Surroundings without a user, whose transport all callers share.
-    init(_ surroundings: FirebaseContext) {
-        self.surroundings = surroundings
-        verifier = FirebaseTokenVerifier(surroundings)
-        let configuration = surroundings.configuration
+    /// - Parameter context: A context without a user. All callers share its transport.
+    init(_ context: FirebaseContext) {
+        self.context = context
+        verifier = FirebaseTokenVerifier(context)
+        let configuration = context.configuration
         service = FirestoreService(
-            FirestoreDatabase(project: configuration.project, database: configuration.database), surroundings)
+            FirestoreDatabase(project: configuration.project, database: configuration.database), context)
     }
 
     func makeStorageClient(
         for caller: VerifiedToken, auth: any AuthClient
     ) throws(InfrastructureError) -> any StorageClient {
-        makeStorageClient(with: surroundings.tokens(of: auth, nil), caller)
+        makeStorageClient(with: context.tokens(of: auth, nil), caller)
     }
 
     func makeProjectStorageClient() throws(InfrastructureError) -> any StorageClient {
-        let credential = try surroundings.credential(for: surroundings.endpoints.firestore)
-        return makeStorageClient(with: surroundings.tokens(of: nil, credential), nil)
+        let credential = try context.credential(for: context.endpoints.firestore)
+        return makeStorageClient(with: context.tokens(of: nil, credential), nil)
     }
 
     /// - Parameter caller: `nil` for the project itself.
     private func makeStorageClient(with tokens: FirebaseTokens, _ caller: VerifiedToken?) -> any StorageClient {
-        let (configuration, context) = (surroundings.configuration, surroundings.context)
+        let (configuration, module) = (context.configuration, context.module)
         return DirectStorageClient(
             FirestoreDriver(
                 service: service.asking(with: tokens), ledger: configuration.writeLedger,
-                locksInTransactions: configuration.locksInTransactions, isProject: caller == nil, clock: context.clock),
-            token: caller?.token, userID: caller?.userID, engines: engines, clock: context.clock,
-            observer: context.observer)
+                locksInTransactions: configuration.locksInTransactions, isProject: caller == nil, clock: module.clock),
+            token: caller?.token, userID: caller?.userID, engines: engines, clock: module.clock,
+            observer: module.observer)
     }
 
     func makeFileStorageClient(
         for caller: VerifiedToken, auth: any AuthClient
     ) throws(InfrastructureError) -> any FileStorageClient {
-        try makeFileStorageClient(with: surroundings.tokens(of: auth, nil))
+        try makeFileStorageClient(with: context.tokens(of: auth, nil))
     }
 
     func makeProjectFileStorageClient() throws(InfrastructureError) -> any FileStorageClient {
-        let credential = try surroundings.credential(for: surroundings.endpoints.storage)
-        return try makeFileStorageClient(with: surroundings.tokens(of: nil, credential))
+        let credential = try context.credential(for: context.endpoints.storage)
+        return try makeFileStorageClient(with: context.tokens(of: nil, credential))
     }
 
     private func makeFileStorageClient(
         with tokens: FirebaseTokens
     ) throws(InfrastructureError) -> any FileStorageClient {
         FirebaseFileStorageAdapter(
-            try FirebaseFileService(surroundings, tokens: tokens), folder: nil, sharesTransport: true)
+            try FirebaseFileService(context, tokens: tokens), folder: nil, sharesTransport: true)
     }
 
     func makeAdminClient() throws(InfrastructureError) -> any AdminClient {
-        let endpoint = surroundings.endpoints.identityToolkit
-        return FirebaseAdminClient(surroundings, try surroundings.credential(for: endpoint))
+        let endpoint = context.endpoints.identityToolkit
+        return FirebaseAdminClient(context, try context.credential(for: endpoint))
     }
 
     func makeMessageSender() throws(InfrastructureError) -> any MessageSender {
-        let endpoint = surroundings.endpoints.messaging
+        let endpoint = context.endpoints.messaging
         return PortableFirebaseSender(
-            base: try FirebaseMessageSender(surroundings, try surroundings.credential(for: endpoint)))
+            base: try FirebaseMessageSender(context, try context.credential(for: endpoint)))
     }
 
     func shutDown() async {
         await engines.shutDown()
-        await surroundings.transport.shutDown()
+        await context.transport.shutDown()
     }
 }
 
@@ -89,9 +89,9 @@ extension FirebaseContext {
         guard endpoint.isEmulator else {
             throw InfrastructureError(
                 .invalidConfiguration,
-                "Acting for the project takes a credential. Set credential in Firebase's configuration to the path of a service "
+                "Acting for the project requires a credential. Set credential in Firebase's configuration to the path of a service "
                     + "account's key file, or to applicationDefault; never in an app.")
         }
-        return .ofEmulators(transport: transport, clock: context.clock)
+        return .ofEmulators(transport: transport, clock: module.clock)
     }
 }

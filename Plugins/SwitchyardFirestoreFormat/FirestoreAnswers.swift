@@ -13,7 +13,7 @@ package enum FirestoreAnswers {
             let object = try json.members(of: "an element of a batch read")
             readTime = try object.timestamp("readTime")
             transaction = try object.string("transaction")
-            if let found = object.present("found") {
+            if let found = object.nonNull("found") {
                 document = try DocumentSnapshot(firestore: found, in: database)
             } else if let missing = try object.string("missing") {
                 document = .missing(try database.path(ofName: missing))
@@ -52,9 +52,9 @@ package enum FirestoreAnswers {
         firestore json: JSON, in database: FirestoreDatabase
     ) throws(FirestoreFormatError) -> [StoragePath] {
         try json.members(of: "an answer about parts").array("partitions").map { element throws(FirestoreFormatError) in
-            let cursor = try element.members(of: "a place between parts")
+            let cursor = try element.members(of: "a partition cursor")
             guard let name = try cursor.array("values").first?["referenceValue"]?.string else {
-                throw FirestoreFormatError("a place between parts that is not a document")
+                throw FirestoreFormatError("a partition cursor that is not a document")
             }
             return try database.path(ofName: name)
         }

@@ -142,7 +142,7 @@ package struct FirestoreBundleReader: Sendable {
 extension DocumentBundle.NamedQuery {
     fileprivate init(firestore json: JSON, in database: FirestoreDatabase) throws(FirestoreFormatError) {
         let object = try json.members(of: "a named query")
-        guard let bundled = try object.object("bundledQuery"), let structured = bundled.present("structuredQuery"),
+        guard let bundled = try object.object("bundledQuery"), let structured = bundled.nonNull("structuredQuery"),
             let readTime = try object.timestamp("readTime")
         else { throw FirestoreFormatError("a named query that lacks a part") }
         var query = try Query(firestore: structured, parent: try bundled.requiredString("parent"), in: database)

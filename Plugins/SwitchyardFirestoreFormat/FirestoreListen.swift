@@ -129,7 +129,7 @@ extension FirestoreListenResponse {
     package init(firestore json: JSON, in database: FirestoreDatabase) throws(FirestoreFormatError) {
         let object = try json.members(of: "a message of the stream")
         if let change = try object.object("documentChange") {
-            guard let document = change.present("document") else {
+            guard let document = change.nonNull("document") else {
                 throw FirestoreFormatError("a change without a document")
             }
             self = .documentChange(
@@ -151,7 +151,7 @@ extension FirestoreListenResponse {
             self = .existenceFilter(
                 ExistenceFilter(
                     targetID: try filter.integer("targetId") ?? 0, count: try filter.integer("count") ?? 0,
-                    unchangedNames: filter.present("unchangedNames").flatMap { UnchangedNames(firestore: $0) }))
+                    unchangedNames: filter.nonNull("unchangedNames").flatMap { UnchangedNames(firestore: $0) }))
         } else {
             throw FirestoreFormatError("a message of an unknown kind")
         }
@@ -194,7 +194,7 @@ extension FirestoreListenResponse.TargetChange {
         guard let kind = Kind(rawValue: name) else { throw FirestoreFormatError("an unknown change of a target") }
         self.init(
             kind, targetIDs: try object.targetIDs("targetIds"),
-            cause: object.present("cause").map { FirestoreFailure(rpcStatus: $0) },
+            cause: object.nonNull("cause").map { FirestoreFailure(rpcStatus: $0) },
             resumeToken: try object.bytes("resumeToken") ?? [], readTime: try object.timestamp("readTime"))
     }
 

@@ -130,13 +130,13 @@ extension JSON {
 
 extension JSONObject {
     /// Treats `null` as absent, since some encoders write it for a missing message.
-    func present(_ key: String) -> JSON? {
+    func nonNull(_ key: String) -> JSON? {
         guard let value = self[key], !value.isNull else { return nil }
         return value
     }
 
     func string(_ key: String) throws(FirestoreFormatError) -> String? {
-        guard let value = present(key) else { return nil }
+        guard let value = nonNull(key) else { return nil }
         guard case .string(let text) = value else { throw FirestoreFormatError("expected a string in “\(key)”") }
         return text
     }
@@ -148,14 +148,14 @@ extension JSONObject {
 
     /// The name in an enumeration, which some clients write as its number.
     func name(_ key: String, among names: [String]) throws(FirestoreFormatError) -> String? {
-        guard let number = present(key)?.int else { return try string(key) }
+        guard let number = nonNull(key)?.int else { return try string(key) }
         guard names.indices.contains(number) else { throw FirestoreFormatError("“\(key)” with an unknown number") }
         return names[number]
     }
 
     /// An integer as a number, or as text, the form for 64-bit integers.
     func integer(_ key: String) throws(FirestoreFormatError) -> Int? {
-        guard let value = present(key) else { return nil }
+        guard let value = nonNull(key) else { return nil }
         guard let number = value.int ?? value.string.flatMap({ Int($0) }) else {
             throw FirestoreFormatError("expected a whole number in “\(key)”")
         }
@@ -163,19 +163,19 @@ extension JSONObject {
     }
 
     func bool(_ key: String) throws(FirestoreFormatError) -> Bool? {
-        guard let value = present(key) else { return nil }
+        guard let value = nonNull(key) else { return nil }
         guard case .bool(let flag) = value else { throw FirestoreFormatError("expected a boolean in “\(key)”") }
         return flag
     }
 
     func array(_ key: String) throws(FirestoreFormatError) -> [JSON] {
-        guard let value = present(key) else { return [] }
+        guard let value = nonNull(key) else { return [] }
         guard case .array(let elements) = value else { throw FirestoreFormatError("expected a list in “\(key)”") }
         return elements
     }
 
     func object(_ key: String) throws(FirestoreFormatError) -> JSONObject? {
-        guard let value = present(key) else { return nil }
+        guard let value = nonNull(key) else { return nil }
         guard case .object(let object) = value else { throw FirestoreFormatError("expected an object in “\(key)”") }
         return object
     }

@@ -95,8 +95,8 @@ extension DocumentValue {
     /// Missing coordinates are zero, since proto JSON omits defaults.
     private static func geoPoint(_ json: JSON) throws(FirestoreFormatError) -> GeoPoint {
         let object = try json.members(of: "a geo point")
-        let latitude = try object.present("latitude").map(double) ?? 0
-        let longitude = try object.present("longitude").map(double) ?? 0
+        let latitude = try object.nonNull("latitude").map(double) ?? 0
+        let longitude = try object.nonNull("longitude").map(double) ?? 0
         do throws(StorageError) {
             return try GeoPoint(latitude: latitude, longitude: longitude)
         } catch {

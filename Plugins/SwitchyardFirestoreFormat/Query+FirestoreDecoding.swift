@@ -24,7 +24,7 @@ extension Query {
         }
         query.offset = try Query.count("offset", in: object) ?? 0
         query.limit = try Query.count("limit", in: object).map { .first($0) }
-        if let json = object.present("where") {
+        if let json = object.nonNull("where") {
             let filter = try Filter(firestore: json, in: database)
             query = query.where(filter)
         }
@@ -69,7 +69,7 @@ extension Query {
     /// A number, either bare or in the wrapper that some encoders write.
     private static func count(_ key: String, in object: JSONObject) throws(FirestoreFormatError) -> Int? {
         let number =
-            if case .object(let wrapped)? = object.present(key) { try wrapped.integer("value") } else {
+            if case .object(let wrapped)? = object.nonNull(key) { try wrapped.integer("value") } else {
                 try object.integer(key)
             }
         guard let number else { return nil }
@@ -94,7 +94,7 @@ extension Query {
 extension Query.Order {
     fileprivate init(firestore json: JSON) throws(FirestoreFormatError) {
         let object = try json.members(of: "an order")
-        guard let field = object.present("field") else { throw FirestoreFormatError("an order without a field") }
+        guard let field = object.nonNull("field") else { throw FirestoreFormatError("an order without a field") }
         let path = try FieldPath(firestoreReference: field)
         switch try object.name("direction", among: ["DIRECTION_UNSPECIFIED", "ASCENDING", "DESCENDING"]) {
         case nil, "ASCENDING", "DIRECTION_UNSPECIFIED": self.init(path, .ascending)
@@ -119,7 +119,7 @@ extension Filter {
             guard let operation = Operator.allCases.first(where: { $0.firestoreName == name }) else {
                 throw FirestoreFormatError("an unknown operator")
             }
-            guard let value = filter.present("value") else { throw FirestoreFormatError("a filter without a value") }
+            guard let value = filter.nonNull("value") else { throw FirestoreFormatError("a filter without a value") }
             self = .comparison(
                 try Filter.field(filter), operation, try DocumentValue(firestore: value, in: database))
         } else if let filter = try object.object("unaryFilter") {
@@ -149,7 +149,7 @@ extension Filter {
     private static let tests = ["", "", "IS_NAN", "IS_NULL", "IS_NOT_NAN", "IS_NOT_NULL"]
 
     private static func field(_ filter: JSONObject) throws(FirestoreFormatError) -> FieldPath {
-        guard let field = filter.present("field") else { throw FirestoreFormatError("a filter without a field") }
+        guard let field = filter.nonNull("field") else { throw FirestoreFormatError("a filter without a field") }
         return try FieldPath(firestoreReference: field)
     }
 }

@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// Clients with the same backend are devices of the same project; different backends are independent.
 ///
-/// It is kept in memory, or in a folder. With a folder, each change is on disk when its call returns. A folder can be used by
+/// It lives in memory, or in a folder. With a folder, each change is on disk when its call returns. A folder can be used by
 /// one backend in one process at a time, until ``close()`` or the end of the backend.
 public final class MockBackend: Sendable {
     let database: MockDatabase
@@ -199,7 +199,7 @@ extension MockBackend {
     /// let app = TodoModel(try await backend.infrastructure(signedInAs: "alice"))
     /// ```
     /// - Parameters:
-    ///   - userID: The signed-in user, whose account is created if needed; `nil` for nobody.
+    ///   - userID: The signed-in user, whose account is created if needed; `nil` for no one.
     ///   - network: The device's connection.
     ///   - options: The clock, an observer and layers.
     public func infrastructure(

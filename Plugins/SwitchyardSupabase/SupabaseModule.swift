@@ -92,19 +92,19 @@ public struct SupabaseModule: InfrastructureModule {
         guard !Self.isSecret(configuration.key.reveal()) else {
             throw problem(
                 "key is the project's secret key, which bypasses all policies. Put the publishable key there; the secret key "
-                    + "goes into serviceKey, on servers only")
+                    + "belongs in serviceKey, on servers only")
         }
         if let key = configuration.serviceKey {
             try check("serviceKey", key.reveal(), of: project)
             guard !Self.isPublic(key.reveal()) else {
                 throw problem(
                     "serviceKey is the project's publishable key, which has no rights of its own. Put the secret key there, on "
-                        + "servers only; the publishable key goes into key")
+                        + "servers only; the publishable key belongs in key")
             }
         }
         if let what = configuration.jwtSecret.flatMap({ LegacySecret.problem(of: $0) }) {
             throw problem(
-                "jwtSecret \(what). Anybody could write tokens that pass with it. Copy the legacy JWT secret from the dashboard: "
+                "jwtSecret \(what). Anyone could forge tokens with it. Copy the legacy JWT secret from the dashboard: "
                     + "Project Settings, JWT Keys. A project with signing keys needs none")
         }
         _ = try SupabaseBuckets(configuration)
@@ -126,7 +126,7 @@ public struct SupabaseModule: InfrastructureModule {
         if let expected = project.reference, let found = SupabaseGrant.claims(of: text)?["ref"]?.string,
             found != expected
         {
-            throw problem("\(name) is of the project “\(found)”, and the url is that of “\(expected)”")
+            throw problem("\(name) belongs to the project “\(found)”, but the url is that of “\(expected)”")
         }
     }
 
@@ -143,27 +143,27 @@ public struct SupabaseModule: InfrastructureModule {
     }
 
     public func makeAuthClient(_ context: ModuleContext) async throws(InfrastructureError) -> any AuthClient {
-        try SupabaseAuthAdapter(surroundings(context), deletion: deletion)
+        try SupabaseAuthAdapter(clientContext(context), deletion: deletion)
     }
 
     public func makeStorageClient(_ context: ModuleContext) async throws(InfrastructureError) -> any StorageClient {
-        try await SupabaseStorageAdapter(surroundings(context))
+        try await SupabaseStorageAdapter(clientContext(context))
     }
 
     public func makeFileStorageClient(
         _ context: ModuleContext
     ) async throws(InfrastructureError) -> any FileStorageClient {
-        try SupabaseFileStorageAdapter(surroundings(context))
+        try SupabaseFileStorageAdapter(clientContext(context))
     }
 
     public func makeMessagingClient(_ context: ModuleContext) async throws(InfrastructureError) -> any MessagingClient {
-        try SupabaseMessagingAdapter(surroundings(context))
+        try SupabaseMessagingAdapter(clientContext(context))
     }
 
     public func makeServerClientFactory(_ context: ModuleContext) async throws(InfrastructureError)
         -> any ServerClientFactory
     {
-        try SupabaseServerClientFactory(surroundings(context))
+        try SupabaseServerClientFactory(clientContext(context))
     }
 
     public func wipeLocalData(of userID: AuthUser.ID?, _ context: ModuleContext) async throws(InfrastructureError) {
@@ -172,9 +172,9 @@ public struct SupabaseModule: InfrastructureModule {
         try SyncStorage.wipe(folder, of: userID)
     }
 
-    /// The surroundings of a new client. Each client has its own transport, which is shut down with it, and shares tokens and the
+    /// The context of a new client. Each client has its own transport, which is shut down with it, and shares tokens and the
     /// realtime socket with the others.
-    func surroundings(_ context: ModuleContext) throws(InfrastructureError) -> SupabaseContext {
+    func clientContext(_ context: ModuleContext) throws(InfrastructureError) -> SupabaseContext {
         try validate()
         let project = try SupabaseProject(configuration)
         let session = sessions.session(of: context.auth) {
@@ -191,6 +191,6 @@ public struct SupabaseModule: InfrastructureModule {
         return SupabaseContext(
             configuration: configuration, project: project,
             transport: NamedTransport(makeTransport(context.callLimits), program: context.program), session: session,
-            context: context)
+            module: context)
     }
 }

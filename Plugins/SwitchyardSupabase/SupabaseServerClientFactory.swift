@@ -5,18 +5,18 @@ import SwitchyardWire
 /// Supabase for servers that act for callers with a token that the project accepts.
 struct SupabaseServerClientFactory: ServerClientFactory {
     let verifier: any TokenVerifier
-    private let surroundings: SupabaseContext
+    private let context: SupabaseContext
     private let tables: TableMappings
     private let gate: SchemaCheck
     private let engines = SharedEngines()
     private let lines: SupabaseCallerSockets?
 
-    /// - Parameter surroundings: Surroundings without a user, whose transport all callers share.
-    init(_ surroundings: SupabaseContext) throws(InfrastructureError) {
-        let configuration = surroundings.configuration
-        self.surroundings = surroundings
-        lines = SupabaseCallerSockets(surroundings)
-        verifier = SupabaseTokenVerifier(surroundings)
+    /// - Parameter context: A context without a user. All callers share its transport.
+    init(_ context: SupabaseContext) throws(InfrastructureError) {
+        let configuration = context.configuration
+        self.context = context
+        lines = SupabaseCallerSockets(context)
+        verifier = SupabaseTokenVerifier(context)
         tables = try TableMappings(configuration.tables, usesDocuments: configuration.usesDocumentTable)
         gate = SchemaCheck(needed: tables.isEmpty ? 1 : 3)
     }
@@ -33,27 +33,27 @@ struct SupabaseServerClientFactory: ServerClientFactory {
 
     /// Without the service key, so that no caller gets more rights than their own.
     private func tokens(of caller: any AuthClient) -> SupabaseTokens {
-        SupabaseTokens(key: surroundings.configuration.key, auth: caller)
+        SupabaseTokens(key: context.configuration.key, auth: caller)
     }
 
     private var projectTokens: SupabaseTokens {
         get throws(InfrastructureError) {
-            SupabaseTokens(key: surroundings.configuration.key, serviceKey: try serviceKey, auth: nil)
+            SupabaseTokens(key: context.configuration.key, serviceKey: try serviceKey, auth: nil)
         }
     }
 
     /// - Parameter caller: `nil` for the project itself.
     private func makeStorageClient(_ tokens: SupabaseTokens, _ caller: VerifiedToken?) -> any StorageClient {
-        let (configuration, clock) = (surroundings.configuration, surroundings.context.clock)
+        let (configuration, clock) = (context.configuration, context.module.clock)
         let service = PostgRESTService(
-            project: surroundings.project, tokens: tokens, transport: surroundings.transport, clock: clock, gate: gate)
+            project: context.project, tokens: tokens, transport: context.transport, clock: clock, gate: gate)
         let documents = DirectStorageClient(
             SupabaseDriver(
                 service: service, tables: tables, lines: lines,
                 pace: SupabaseWatch.Pace(alone: configuration.checkInterval), clock: clock,
-                observer: surroundings.context.observer),
+                observer: context.module.observer),
             token: caller?.token, userID: caller?.userID, engines: engines, clock: clock,
-            observer: surroundings.context.observer)
+            observer: context.module.observer)
         return UUIDTablesClient.around(documents, tables)
     }
 
@@ -71,32 +71,32 @@ struct SupabaseServerClientFactory: ServerClientFactory {
         _ tokens: SupabaseTokens
     ) throws(InfrastructureError) -> any FileStorageClient {
         SupabaseFileStorageAdapter(
-            try SupabaseFileService(surroundings, tokens: tokens), folder: nil, sharesTransport: true)
+            try SupabaseFileService(context, tokens: tokens), folder: nil, sharesTransport: true)
     }
 
     func makeAdminClient() throws(InfrastructureError) -> any AdminClient {
         SupabaseAdminClient(
             SupabaseAuthService(
-                address: surroundings.project.auth, apiKey: try serviceKey, transport: surroundings.transport,
-                clock: surroundings.context.clock, now: surroundings.context.now,
-                plainHost: surroundings.project.plainHost))
+                address: context.project.auth, apiKey: try serviceKey, transport: context.transport,
+                clock: context.module.clock, now: context.module.now,
+                plainHost: context.project.plainHost))
     }
 
     func makeMessageSender() throws(InfrastructureError) -> any MessageSender {
         // Observed from outside, like a client's calls.
         PortableSupabaseSender(
             base: SupabaseMessageSender(
-                surroundings.project, try serviceKey, transport: surroundings.transport,
-                now: surroundings.context.now, observer: SilentObserver()))
+                context.project, try serviceKey, transport: context.transport,
+                now: context.module.now, observer: SilentObserver()))
     }
 
     /// The project's credential.
     private var serviceKey: Secret {
         get throws(InfrastructureError) {
-            if let key = surroundings.configuration.serviceKey { return key }
+            if let key = context.configuration.serviceKey { return key }
             throw InfrastructureError(
                 .invalidConfiguration,
-                "Acting for the project takes Supabase's serviceKey, which is not set. Set it to the secret key (sb_secret_…) or "
+                "Acting for the project requires Supabase's serviceKey, which is not set. Set it to the secret key (sb_secret_…) or "
                     + "the service_role key of the project: Project Settings, API Keys. It bypasses all policies: never in an app."
             )
         }
@@ -104,6 +104,6 @@ struct SupabaseServerClientFactory: ServerClientFactory {
 
     func shutDown() async {
         await engines.shutDown()
-        await surroundings.transport.shutDown()
+        await context.transport.shutDown()
     }
 }

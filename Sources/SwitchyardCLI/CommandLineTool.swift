@@ -140,10 +140,10 @@ struct DemoCommand {
             let bob = try await device(of: project)
             let story = LifeSignalStory(alice: alice, bob: bob) { address in
                 guard let link = project.accounts.mail(.addressConfirmation, to: address)?.link else {
-                    throw AuthError(.emailNotConfirmed, "No mail has come.")
+                    throw AuthError(.emailNotConfirmed, "No email has arrived.")
                 }
                 return link
-            } tell: { line in
+            } report: { line in
                 Terminal.print(line)
             }
             try await story.run()

@@ -47,7 +47,7 @@ struct ConformanceCommand {
         let chosen = suites.filter { client == nil || $0.service == client }
         guard !chosen.isEmpty else {
             Terminal.error(
-                "switchyard conformance: the configuration chooses nobody for \(client?.rawValue ?? "any client")")
+                "switchyard conformance: the configuration selects no provider for \(client?.rawValue ?? "any client")")
             return .usage
         }
         let report = await runConformance(chosen, filter: filter.map { [$0] } ?? [])

@@ -104,7 +104,7 @@ struct HelpCommand {
                                       [--rows] [--keep-data]
             Lists what it would remove, asks, and removes it: the parts that are named, with what needs them, or
             everything. It removes older versions as well.
-            --keep-data     tables stay, with their contents; nobody but their owner can use them then
+            --keep-data     tables stay, with their contents; no one but their owner can use them then
             --yes           does not ask
 
         switchyard help

@@ -71,7 +71,7 @@ extension DependencyValues {
             Routed(
                 Route(
                     refusing: Refusal(ErrorCode(rawValue: "dependencyNotSet")) { operation in
-                        "“\(operation)” was called on the dependency “\(name)”, which nobody set. "
+                        "“\(operation)” was called on the dependency “\(name)”, which has not been set. "
                             + "Set it around the call: withDependencies { $0.\(name) = … } operation: { … }."
                     })))
     }

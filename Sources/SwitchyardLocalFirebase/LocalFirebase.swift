@@ -163,7 +163,7 @@ public struct LocalFirebaseOptions: Sendable {
     public var claims: [String: String] = [:]
     /// Origins of web pages elsewhere that may use it, such as `https://app.example.com`; pages on this machine always may.
     public var origins: Set<String> = []
-    /// The folder for accounts, documents and files, so that they outlive the process; `nil` keeps them in memory. Use one
+    /// The folder for accounts, documents and files, so that they outlive the process; with `nil`, they live in memory. Use one
     /// folder per local Firebase.
     public var folder: URL?
     /// The clock for the expiry of tokens and codes, and for document times.

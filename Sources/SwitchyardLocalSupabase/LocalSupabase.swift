@@ -117,7 +117,7 @@ public final class LocalSupabase: Sendable {
     /// Such as "http://127.0.0.1:8080": the project's address.
     public var url: URL { URL(string: server.url)! }
 
-    /// The key for apps, used while nobody is signed in.
+    /// The key for apps, used while no user is signed in.
     public var anonKey: String { context.access.key(role: "anon") }
 
     /// The service-role key. Bypasses row-level security; servers only.

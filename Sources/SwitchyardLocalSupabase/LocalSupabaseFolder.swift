@@ -6,7 +6,7 @@ import Synchronization
 
 /// The storage of a local Supabase: a given folder, or a temporary one.
 struct LocalSupabaseFolder: Sendable {
-    /// For the PostgreSQL; `nil` if nothing is kept.
+    /// For the PostgreSQL; `nil` if nothing is stored.
     let database: URL?
     let files: URL
     private let folder: ServerFolder<LocalSupabaseError>?
@@ -60,7 +60,7 @@ struct LocalSupabaseFolder: Sendable {
     /// The port on which the folder's last server listened; 0 if there is none.
     var port: UInt16 { folder?.port ?? 0 }
 
-    /// Keeps the port for the next server, so that clients find it at the same address.
+    /// Saves the port for the next server, so that clients find it at the same address.
     func keep(port: UInt16) throws(LocalSupabaseError) { try folder?.keep(port: port) }
 
     /// Releases the folder; removes a temporary one.

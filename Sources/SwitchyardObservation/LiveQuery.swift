@@ -131,7 +131,7 @@ public final class LiveQuery<Value: Sendable> {
         }
     }
 
-    /// The rows of a session that is over are nobody's to edit.
+    /// The rows of a session that is over are no one's to edit.
     private func refusal() -> Task<Void, Never>? {
         editError = state.phase.error.flatMap { $0.isEndOfSession ? $0 : nil }
         return editError == nil ? nil : Task {}

@@ -14,7 +14,7 @@ package final class MessageInbox: Sendable {
         var token: MessagingToken?
         /// Messages that arrived without a listener, oldest first.
         var undelivered: [RemoteMessage] = []
-        /// The user of those messages; `nil` if nobody was signed in.
+        /// The user of those messages; `nil` if no user was signed in.
         var user: AuthUser.ID?
         /// Whether the user is known; earlier messages go to the user who turns out to be signed in.
         var knowsUser = false
@@ -62,7 +62,7 @@ package final class MessageInbox: Sendable {
     package var isShutDown: Bool { box.withLock { $0.isShutDown } }
     /// The number of messages that wait for a listener, and their user.
     package var undelivered: (count: Int, user: AuthUser.ID?) { box.withLock { ($0.undelivered.count, $0.user) } }
-    /// The signed-in user as far as known; `nil` for nobody.
+    /// The signed-in user as far as known; `nil` for no one.
     package var user: AuthUser.ID? { box.withLock { $0.user } }
     package var listenerCount: Int { messages.count + tokens.count }
 

@@ -35,7 +35,7 @@ final class SessionWebSocket: WebSocketConnection {
         self.clock = clock
     }
 
-    /// - Parameter waits: Told by the session when the task ends.
+    /// - Parameter waits: Signaled by the session when the task ends.
     static func open(
         _ task: any SocketTask, _ waits: Waits, to url: String, within deadline: Duration,
         clock: any Clock<Duration> = ContinuousClock()
@@ -186,7 +186,7 @@ protocol SocketTask: AnyObject, Sendable {
     func send(_ message: WebSocketMessage, _ done: @escaping @Sendable ((any Error)?) -> Void)
     func receive(_ done: @escaping @Sendable (Result<WebSocketMessage, any Error>) -> Void)
     func ping(_ done: @escaping @Sendable ((any Error)?) -> Void)
-    /// - Parameter close: What to tell the peer; `nil` to end at once.
+    /// - Parameter close: What to send to the peer; `nil` to end at once.
     func cancel(_ close: WebSocketClose?)
 }
 

@@ -7,7 +7,7 @@ import Testing
 
 @testable import SwitchyardCLI
 
-/// What a stranger types, and what they are told.
+/// What a new user types, and the answers.
 @Suite struct CommandLineTests {
     @Test(arguments: [
         (
@@ -55,7 +55,7 @@ import Testing
         (["help", "conformence"], ["there is no command “conformence”", "Did you mean “conformance”?"]),
         (["help", "demo", "help"], ["“help” takes the name of one command"]),
     ])
-    func `A command line that is not understood is told what was wrong and what there is`(
+    func `A command line that is not understood gets an answer with what was wrong and what there is`(
         words: [String], says: [String]
     ) async throws {
         let error = await #expect(throws: UsageError.self) { _ = try await CommandLineTool.run(words) }

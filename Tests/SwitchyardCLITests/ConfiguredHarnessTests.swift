@@ -73,7 +73,7 @@ import Testing
         #expect(report.entries.contains { $0.detail == "without files" })
     }
 
-    @Test func `A project that asks for addresses to be confirmed is told so before any check runs`() async throws {
+    @Test func `A project that asks for addresses to be confirmed is reported before any check runs`() async throws {
         let configuration = try InfrastructureConfiguration(
             json: Data(#"{"default": "mock", "providers": {"mock": {"asksForConfirmation": true}}}"#.utf8),
             environment: [:])

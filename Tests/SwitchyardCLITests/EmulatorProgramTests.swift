@@ -121,7 +121,7 @@ import Testing
     }
 
     @Test(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"), .beside(trustingRun))
-    func `A local Supabase trusts the local Firebase at an address, and nobody else's tokens`() async throws {
+    func `A local Supabase trusts the local Firebase at an address, and no one else's tokens`() async throws {
         try await Self.trustingRun.value
     }
 
@@ -132,7 +132,7 @@ import Testing
         options.claims = ["role": "authenticated"]
         let firebase = try LocalFirebase(options)
         options.project = "demo-stranger"
-        let stranger = try LocalFirebase(options)
+        let foreign = try LocalFirebase(options)
         let program = try RunningProgram([
             "emulator", "supabase", "--trust-firebase", firebase.url.absoluteString, "--bucket", "files,photos",
             "--open",
@@ -144,18 +144,18 @@ import Testing
         try await program.says("Access to files is open")
         try await withTransport { transport throws in
             #expect(try await documents(url, key, of: firebase, by: transport).json["documents"] == [])
-            #expect(try await documents(url, key, of: stranger, by: transport).status == 401)
+            #expect(try await documents(url, key, of: foreign, by: transport).status == 401)
             // Open to everybody, and there are both buckets.
-            let nobody: HTTPHeaders = ["apikey": key, "Authorization": "Bearer \(key)"]
+            let anonymous: HTTPHeaders = ["apikey": key, "Authorization": "Bearer \(key)"]
             for bucket in ["files", "photos"] {
                 let file = url + "/storage/v1/object/\(bucket)/a.json"
-                #expect(try await send(.post, file, ["a": 1], nobody, by: transport).status == 200)
-                #expect(try await send(.get, file, nil, nobody, by: transport).json == ["a": 1])
+                #expect(try await send(.post, file, ["a": 1], anonymous, by: transport).status == 200)
+                #expect(try await send(.get, file, nil, anonymous, by: transport).json == ["a": 1])
             }
         }
         #expect(try await program.end() == 0)
         await firebase.stop()
-        await stranger.stop()
+        await foreign.stop()
     }
 
     /// What Supabase at `url` answers somebody who has just signed up at `firebase`.
@@ -203,7 +203,7 @@ import Testing
         #expect(try await program.end() == 0)
     }
 
-    @Test func `Nobody at the address to be trusted is said, with what to start`() async throws {
+    @Test func `A missing server at the address to be trusted is reported, with what to start`() async throws {
         let firebase = try LocalFirebase()
         let address = firebase.url.absoluteString
         await firebase.stop()
@@ -213,7 +213,7 @@ import Testing
         #expect(command.trusted == address)
     }
 
-    @Test func `Of both servers the first one is told of before the second one has started`() async throws {
+    @Test func `Of both servers the first one is announced before the second one has started`() async throws {
         let nowhere = "postgresql://postgres@127.0.0.1:1/postgres"
         let program = try RunningProgram(["emulator", "all", "--database", nowhere])
         try await program.says("Local Firebase for project “demo-switchyard”")
@@ -221,7 +221,7 @@ import Testing
         #expect(try await program.status() == 1)
     }
 
-    @Test func `An open local Firebase lets everybody write, another one nobody without a token`() async throws {
+    @Test func `An open local Firebase lets everybody write, another one no one without a token`() async throws {
         for (words, status) in [(["--open"], 200), ([], 403)] {
             let program = try RunningProgram(["emulator", "firebase"] + words)
             let variables = try await program.variables(with: "GCLOUD_PROJECT")
@@ -268,7 +268,7 @@ import Testing
         await withKnownEnd(of: host)
     }
 
-    /// Nobody listens there any more.
+    /// No one listens there any more.
     private func withKnownEnd(of host: String) async {
         let transport = CurlTransport()
         await #expect(throws: TransportError.self) {

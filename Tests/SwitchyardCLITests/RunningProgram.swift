@@ -44,10 +44,10 @@ final class RunningProgram: Sendable {
     /// As which the system knows it.
     let number: Int32
 
-    /// The variables that it tells to export, once the one that is waited for is among them.
+    /// The variables that it prints, once the one that is waited for is among them.
     func variables(with name: String) async throws -> [String: String] {
         var found: [String: String] = [:]
-        try await eventually("it has told its addresses") { [self] in
+        try await eventually("it has printed its addresses") { [self] in
             guard process.withLock(\.isRunning) else { throw HasEnded() }
             // A line counts once it is complete.
             for line in output.withLock({ $0 }).split(separator: "\n", omittingEmptySubsequences: false).dropLast() {

@@ -9,7 +9,7 @@ import Testing
 /// What `supabase install` says of rights that are missing, and what it prints for `psql`.
 @Suite(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
 struct SupabaseInstallTests {
-    @Test func `A missing right is told with the statement that grants it, until all is there`() async throws {
+    @Test func `A missing right is reported with the statement that grants it, until all is there`() async throws {
         let server = try await PostgresServer()
         defer { server.stop() }
         let role = "maker_\(UInt32.random(in: 0 ... .max))"
@@ -17,7 +17,7 @@ struct SupabaseInstallTests {
         try await PostgresServer().query(DocumentSchema.sql)
         try await server.query("create role \(role) login")
         let database = try DatabaseAddress("postgresql://\(role)@127.0.0.1:\(server.port)/\(server.name)")
-        var told: [String] = []
+        var explained: [String] = []
         for _ in 1...4 {
             let connection = try await PostgresConnection(port: database.port, user: role, database: database.name)
             defer { connection.close() }
@@ -28,12 +28,12 @@ struct SupabaseInstallTests {
                 let text = error.cured(role: role, database: database.name)
                 let statement = text.components(separatedBy: "\n\n").dropFirst().joined().trimmingCharacters(
                     in: .whitespacesAndNewlines)
-                told.append(statement)
+                explained.append(statement)
                 try await server.query(statement)
             }
         }
         #expect(
-            told == [
+            explained == [
                 #"grant create on database "\#(server.name)" to "\#(role)";"#,
                 #"grant usage, create on schema "public" to "\#(role)";"#,
             ])

@@ -11,7 +11,7 @@ import Testing
         func name() async throws -> String? { try await storage.document("users/alice")["name"]?.stringValue }
     }
 
-    @Test func `A client that nobody set says which dependency and which operation was missing`() async throws {
+    @Test func `A client that is not set says which dependency and which operation was missing`() async throws {
         try await withDependencies {
             $0.context = .test
         } operation: { () async throws -> Void in
@@ -23,14 +23,14 @@ import Testing
         }
     }
 
-    @Test func `A live client that nobody set fails the same way`() async {
+    @Test func `A live client that is not set fails the same way`() async {
         let error = await #expect(throws: AuthError.self) {
             try await DependencyValues().authClient.signInAnonymously()
         }
         #expect(error?.message.contains("authClient") == true)
     }
 
-    @Test func `A stream of a client that nobody set fails when it is read`() async throws {
+    @Test func `A stream of a client that is not set fails when it is read`() async throws {
         try await withDependencies {
             $0.context = .test
         } operation: { () async throws -> Void in
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func `What cannot fail is not known on a client that nobody set`() async {
+    @Test func `What cannot fail is not known on a client that is not set`() async {
         let values = DependencyValues()
         #expect(await values.authClient.state == .unknown)
         for await state in values.authClient.authStateStream() {

@@ -17,7 +17,7 @@ import Testing
         #expect(passed > 0)
     }
 
-    @Test func `A small filter tells its member from a stranger`() throws {
+    @Test func `A small filter distinguishes its member from other names`() throws {
         let filter = try #require(BloomFilter(bitmap: [0x9B, 0x01], padding: 5, hashCount: 8, prefix: Self.prefix))
         #expect(!filter.isEmpty)
         #expect(filter.mightContain("coll/doc0"))

@@ -9,7 +9,7 @@ import Testing
 /// What providers over the offline engine keep on a device, as users come and go and settings change.
 @Suite(.timeLimit(.minutes(2))) struct KeptDataTests {
     /// The mock's people, and documents over the offline engine in the folder that it is given.
-    private struct KeptModule: InfrastructureModule {
+    private struct SavedModule: InfrastructureModule {
         static let provider: InfrastructureProvider = "kept"
         var configuration = Settings()
         var server = ModelServer()
@@ -20,7 +20,7 @@ import Testing
         init() {}
         init(_ configuration: Settings) { self.configuration = configuration }
 
-        func reconfigured(_ configuration: Settings) -> KeptModule {
+        func reconfigured(_ configuration: Settings) -> SavedModule {
             var module = self
             module.configuration = configuration
             return module
@@ -39,7 +39,7 @@ import Testing
     }
 
     private let folder = ScratchSpace.url.appendingPathComponent("kept-\(UInt64.random(in: 0 ... .max))")
-    private let module = KeptModule()
+    private let module = SavedModule()
 
     private func make(_ tint: String? = nil) throws(InfrastructureError) -> InfrastructureConfiguration {
         var selection = InfrastructureSelection(default: "kept")
@@ -47,7 +47,7 @@ import Testing
         selection.omit(.messaging)
         var configuration = InfrastructureConfiguration(selection)
         configuration.stateFolder = folder
-        if let tint { try configuration.setUp(KeptModule.self, with: KeptModule.Settings(tint: tint)) }
+        if let tint { try configuration.setUp(SavedModule.self, with: SavedModule.Settings(tint: tint)) }
         return configuration
     }
 
@@ -67,7 +67,7 @@ import Testing
         await backend.shutDown()
     }
 
-    @Test func `A request to wipe reaches a provider that is not chosen, and takes nobody else's writes`() async throws
+    @Test func `A request to wipe reaches a provider that is not chosen, and takes no one else's writes`() async throws
     {
         defer { try? FileManager.default.removeItem(at: folder) }
         let backend = try await InfrastructureFactory(module, MockModule(backend: MockBackend())).make(make())

@@ -148,10 +148,10 @@ final class OraclePair {
     }
 }
 
-/// Somebody who looks at the newest state of a stream.
+/// A reader of the newest state of a stream.
 final class OracleViewer: Sendable {
     let name: String
-    /// Whether everything that it looks at is in the cache of a device; see ``OraclePair/covered``.
+    /// Whether everything that it reads is in the cache of a device; see ``OraclePair/covered``.
     let isCovered: Bool
     private let state = Mutex<OracleShown?>(nil)
     private let task = Mutex<Task<Void, Never>?>(nil)

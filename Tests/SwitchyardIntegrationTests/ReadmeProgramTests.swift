@@ -16,7 +16,7 @@ import Testing
         selection.omit(.files)
         let backend = try await InfrastructureFactory(people, data).make(selection)
 
-        // Nobody is asked: neither project exists.
+        // No one is asked: neither project exists.
         try await backend.storage.disableNetwork()
         try await backend.storage.setDocument("users/alice", ["name": "Alice"])
 

@@ -32,7 +32,7 @@ import Testing
         #expect(working.withLock { $0.most } == 1)
     }
 
-    @Test func `Nothing begins before a test runs, which hears of what fails`() async throws {
+    @Test func `Nothing begins before a test runs, which reports what fails`() async throws {
         let lane = SideLane()
         let began = Mutex(0)
         let run = SideRun(1...3, width: .max, in: lane) { _ in began.withLock { $0 += 1 } }
@@ -43,7 +43,7 @@ import Testing
         #expect(began.withLock { $0 } == 3)
     }
 
-    @Test func `A piece that nobody named is an error`() async {
+    @Test func `A piece that no one named is an error`() async {
         await #expect(throws: UnknownPiece.self) { _ = try await Self.sound.value(of: 4) }
     }
 }

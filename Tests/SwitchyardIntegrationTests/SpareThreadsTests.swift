@@ -37,7 +37,7 @@ import Testing
             for number in 0..<count {
                 group.addTask { await Self.hold(meeting, number) }
             }
-            // This looks from a task, while each of them is waited for.
+            // This checks from a task, while each of them is waited for.
             try await eventually("all have come") { (0..<count).allSatisfy { meeting.isSet("\($0)") } }
             try meeting.set("go")
             try await group.waitForAll()

@@ -45,7 +45,7 @@ extension ClientError {
         }
     }
 
-    /// What the server refuses later, when nobody waits for it any more: run it as long as the screen is there.
+    /// What the server refuses later, when no one waits for it any more: run it as long as the screen is there.
     func watchRefusals() async {
         do throws(StorageError) {
             for try await refused in todos.storage.refusedWrites() where !refused.isEmpty {

@@ -62,7 +62,7 @@ import Testing
         await other.stop()
     }
 
-    @Test func `A port that is taken, and a folder that cannot be made, are told with the reason and the option`()
+    @Test func `A port that is taken, and a folder that cannot be made, are reported with the reason and the option`()
         async throws
     {
         let other = try LoopbackServer { _ in .text("here") }
@@ -80,7 +80,7 @@ import Testing
         options = LocalFirebaseOptions()
         options.folder = file.appendingPathComponent("inside")
         let folder = #expect(throws: LocalFirebaseError.self) { try LocalFirebase(options) }
-        #expect("\(folder!)".contains("cannot be made: Not a directory."))
+        #expect("\(folder!)".contains("cannot be created: Not a directory."))
     }
 
     @Test func `A page that was named may do what its user may`() async throws {

@@ -73,7 +73,7 @@ struct FirebaseProjectTests {
         }
     }
 
-    @Test func `Nobody's tokens are taken where no project is named`() async throws {
+    @Test func `No one's tokens are taken where no project is named`() async throws {
         try await SupabaseBed.with({ $0.scripts = [Self.question] }) { bed in
             let answer = try await role(of: Self.token(Self.claims("demo-mix")), on: bed)
             #expect(answer.status == 401)
@@ -87,10 +87,10 @@ struct FirebaseProjectTests {
         let url = try #require(URL(string: server.url))
         #expect(try await FirebaseProject(at: url).name == "demo-asked")
         await server.stop()
-        let nobody = await #expect(throws: LocalSupabaseError.self) {
+        let signedOut = await #expect(throws: LocalSupabaseError.self) {
             try await FirebaseProject(at: url)
         }
-        #expect(nobody?.message.contains("switchyard emulator firebase") == true)
+        #expect(signedOut?.message.contains("switchyard emulator firebase") == true)
         let other = try #require(URL(string: "http://192.0.2.1:9099"))
         let elsewhere = await #expect(throws: LocalSupabaseError.self) {
             try await FirebaseProject(at: other)

@@ -44,8 +44,8 @@ struct LocalSupabaseTests {
             let other = try supabase.context.access.token(
                 supabase.accessToken(for: "00000000-0000-4000-8000-000000000002"))
             #expect(try await database.run([count], as: other)[0].text == "0")
-            let nobody = try supabase.context.access.token(supabase.anonKey)
-            #expect(try await database.run([count], as: nobody)[0].text == "0")
+            let signedOut = try supabase.context.access.token(supabase.anonKey)
+            #expect(try await database.run([count], as: signedOut)[0].text == "0")
             let service = try supabase.context.access.token(supabase.serviceKey)
             #expect(try await database.run([count], as: service)[0].text == "1")
 

@@ -64,7 +64,7 @@ struct LocalVisitorsTests {
         return text.joined(separator: ".") + "."
     }
 
-    @Test func `A token that anybody can write makes nobody the service`() async throws {
+    @Test func `A token that anybody can write makes no one the service`() async throws {
         let project = try FirebaseProject("demo-mix")
         try await SupabaseBed.with({
             $0.firebase = project
@@ -95,7 +95,7 @@ struct LocalVisitorsTests {
         }
     }
 
-    @Test func `A secret that a folder has lost is made anew, so that nobody signs with nothing`() async throws {
+    @Test func `A secret that a folder has lost is recreated, so that no one signs with nothing`() async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("supabase-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
         for content in ["", "short"] {

@@ -39,7 +39,7 @@ struct SupabaseClient: Sendable {
         case user(String)
         case service
         case anonymous
-        case nobody
+        case unauthenticated
         case token(String)
     }
 
@@ -48,7 +48,7 @@ struct SupabaseClient: Sendable {
         case .user(let name): supabase.accessToken(for: name)
         case .service: supabase.serviceKey
         case .anonymous: supabase.anonKey
-        case .nobody: nil
+        case .unauthenticated: nil
         case .token(let text): text
         }
     }

@@ -69,8 +69,8 @@ struct SupabaseIsolationTests {
             let away = try await bed.send(
                 .patch, "/rest/v1/notes?id=eq.3", ["owner": .string(scene.annID)], as: ben)
             #expect((away.status, away.code) == (403, "42501"))
-            let nobody = try await bed.send(.post, "/rest/v1/notes", ["id": 4, "owner": .string(scene.annID)])
-            #expect((nobody.status, nobody.code) == (401, "42501"))
+            let signedOut = try await bed.send(.post, "/rest/v1/notes", ["id": 4, "owner": .string(scene.annID)])
+            #expect((signedOut.status, signedOut.code) == (401, "42501"))
             #expect(try await bed.value("select body from public.notes where id = 1") == "Ann's secret")
         }
     }
@@ -228,7 +228,7 @@ struct SupabaseIsolationTests {
         }
     }
 
-    @Test func `The tables of accounts are closed to people, also where a function of theirs looks`() async throws {
+    @Test func `The tables of accounts are closed to people, also to their functions`() async throws {
         try await withScene { scene in
             let bed = scene.bed
             try await bed.run(

@@ -62,7 +62,7 @@ struct Todo: Codable, Sendable, Equatable {
         await auth.shutDown()
     }
 
-    @Test func `Nothing is asked before somebody looks, and the stream ends with the object`() async throws {
+    @Test func `Nothing is requested before the first read, and the stream ends with the object`() async throws {
         var live: LiveQuery? = LiveQuery(todos)
         #expect(storage.listenerCount == 0)
         _ = live?.rows
@@ -71,17 +71,17 @@ struct Todo: Codable, Sendable, Equatable {
         try await eventually("it has ended") { storage.listenerCount == 0 }
     }
 
-    @Test func `Whoever observes is told of a change`() async throws {
+    @Test func `Observers are notified of a change`() async throws {
         let live = LiveQuery(todos)
         try await eventually("the empty result") { !live.phase.isLoading }
-        let isTold = Mutex(false)
+        let isDelivered = Mutex(false)
         withObservationTracking {
             _ = live.rows
         } onChange: {
-            isTold.withLock { $0 = true }
+            isDelivered.withLock { $0 = true }
         }
         try await add("a")
-        try await eventually("the change is told") { isTold.withLock { $0 } }
+        try await eventually("the change is delivered") { isDelivered.withLock { $0 } }
     }
 
     @Test func `A local write is shown at once, as pending, and then as confirmed`() async throws {
@@ -194,9 +194,9 @@ struct Todo: Codable, Sendable, Equatable {
         let row = live.rows[0]
         try await todos.document("a").delete()
         try await eventually("the deletion") { live.rows.isEmpty }
-        let told = Mutex<StorageError.Code?>(nil)
-        await row.edit(\.done, to: true) { error in told.withLock { $0 = error.code } }.value
-        #expect(told.withLock { $0 } == .notFound)
+        let failureCode = Mutex<StorageError.Code?>(nil)
+        await row.edit(\.done, to: true) { error in failureCode.withLock { $0 = error.code } }.value
+        #expect(failureCode.withLock { $0 } == .notFound)
         await live.update(row, \.done, to: true).value
         #expect(live.editError?.code == .notFound && live.rows.isEmpty)
     }

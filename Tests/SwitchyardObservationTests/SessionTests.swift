@@ -15,7 +15,7 @@ import Testing
         storage = backend.storage
     }
 
-    /// `nil` while nobody is signed in.
+    /// `nil` while no user is signed in.
     var todos: LiveQuery<Todo>? {
         let owner = session.user?.id
         if let present, present.owner == owner { return present.query }
@@ -39,7 +39,7 @@ import Testing
         let hers = try #require(lists.todos)
         #expect(lists.todos === hers)
         try await backend.auth.signOut()
-        try await eventually("nobody's") { lists.todos == nil }
+        try await eventually("no one's") { lists.todos == nil }
         try await backend.auth.signUp(email: "bob@example.com", password: "long enough")
         try await eventually("his") { lists.todos?.phase.isLoading == false }
         #expect(lists.todos !== hers && lists.todos?.rows.isEmpty == true)
@@ -48,7 +48,7 @@ import Testing
 
     @Test func `A session follows sign-up, sign-out and sign-in, and says why one fails`() async throws {
         let session = Session(MockAuthClient(MockBackend()))
-        try await eventually("nobody") { if case .signedOut = session.state { true } else { false } }
+        try await eventually("signed out") { if case .signedOut = session.state { true } else { false } }
         #expect(await session.signUp(email: "ann@example.com", password: "long enough"))
         #expect(session.isSignedIn && session.user?.email == "ann@example.com" && !session.isWorking)
         #expect(await session.signOut())
@@ -77,7 +77,7 @@ import Testing
     @Test func `What happens elsewhere is seen too`() async throws {
         let auth = MockAuthClient(MockBackend())
         let session = Session(auth)
-        try await eventually("nobody") { if case .signedOut = session.state { true } else { false } }
+        try await eventually("signed out") { if case .signedOut = session.state { true } else { false } }
         try await auth.signUp(email: "ann@example.com", password: "long enough")
         try await eventually("the user") { session.isSignedIn }
     }

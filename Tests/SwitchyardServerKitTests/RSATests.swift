@@ -30,7 +30,7 @@ import Testing
         #expect(!key.verifies([], of: "header.claims"))
     }
 
-    @Test func `A new key signs what its public half believes, also when it was kept and read again`() throws {
+    @Test func `A new key signs what its public half believes, also when it was saved and read again`() throws {
         let key = RSAPrivateKey()
         let signature = key.signature(of: "a.b")
         #expect(signature.count == 256)

@@ -6,7 +6,7 @@ import Synchronization
 /// before the first test begins does its waiting meanwhile. Three pieces run at a time, and a few more while a test does
 /// nothing but wait for its own.
 ///
-/// No piece begins before ``open()``: until a test runs, nobody hears of an expectation that is not met, and a test that
+/// No piece begins before ``open()``: until a test runs, an expectation that is not met goes unreported, and a test that
 /// starts a process ends the whole run.
 final class SideLane: Sendable {
     static let shared = SideLane()

@@ -58,7 +58,7 @@ package final class SideRun<Key: Hashable & Sendable, Value: Sendable>: Sendable
             })
     }
 
-    /// What came of one piece, once it is done. Nobody else's pieces come before it any more.
+    /// What came of one piece, once it is done. No one else's pieces come before it any more.
     package func value(of key: Key) async throws -> Value {
         begin(at: "")
         lane.open()

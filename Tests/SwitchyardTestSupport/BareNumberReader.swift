@@ -1,6 +1,6 @@
 /// Reads the numbers that a live query of Firestore reports, from the bytes of its channel and with as little work as possible.
 ///
-/// The network cuts anywhere, also inside a frame's length and inside a number, so only complete frames are looked at.
+/// The network cuts anywhere, also inside a frame's length and inside a number, so only complete frames are read.
 package struct BareNumberReader {
     private static let number = Array(#""integerValue":""#.utf8)
     /// Earlier events become the current state only with a snapshot for all targets.

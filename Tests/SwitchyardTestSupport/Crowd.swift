@@ -9,7 +9,7 @@ package struct Crowd: Sendable {
         package var served = 0
         /// Who was refused with an old token, and was let in with a new one.
         package var renewed = 0
-        /// Who got what is somebody else's, or was let in where nobody should be.
+        /// Who got what is somebody else's, or was let in where no one should be.
         package var mixedUp: [String] = []
         package var failures: [String] = []
     }
@@ -109,7 +109,7 @@ package struct Crowd: Sendable {
             guard refusals.contains(error.code) else { throw error }
         }
         do throws(StorageError) {
-            try await storage.setDocument(other, ["owner": "nobody"])
+            try await storage.setDocument(other, ["owner": "missing"])
             tally.outcome.withLock { $0.mixedUp.append("\(number) has written what is the next one's") }
         } catch {
             guard refusals.contains(error.code) else { throw error }

@@ -32,11 +32,11 @@ package final class CuttableTransport: Transport {
         try check()
         let last = Mutex<Int64>(0)
         return try await base.upload(request, body: body) { count in
-            let news = last.withLock { last in
+            let added = last.withLock { last in
                 defer { last = count }
                 return count - last
             }
-            self.state.withLock { $0.sent += news }
+            self.state.withLock { $0.sent += added }
             progress?(count)
         }
     }

@@ -1,7 +1,7 @@
 package import Switchyard
 import Synchronization
 
-/// An observer that remembers what it was told, in order.
+/// An observer that remembers what it received, in order.
 package final class EventLog: InfrastructureObserver {
     private let seen = Mutex<[InfrastructureEvent]>([])
 

@@ -3,7 +3,7 @@ package struct DeadlineExceeded: Error, CustomStringConvertible {
     package let description: String
 }
 
-/// Waits until `condition` holds, looking at once, soon, and then every few milliseconds; the stand-in for a sleep in tests.
+/// Waits until `condition` holds, checking at once, soon, and then every few milliseconds; the stand-in for a sleep in tests.
 ///
 /// - Throws: `DeadlineExceeded`, naming `what`, when the condition still does not hold after `deadline`.
 package func eventually(

@@ -10,7 +10,7 @@ package final class FixedAuthClient: ReadOnlyAuthClient {
     private let user: @Sendable () -> AuthUser.ID?
     private let asked = Mutex<[Bool]>([])
 
-    /// - Parameter user: `nil` while nobody is signed in.
+    /// - Parameter user: `nil` while no user is signed in.
     package init(
         provider: InfrastructureProvider = "elsewhere",
         user: @autoclosure @escaping @Sendable () -> AuthUser.ID? = "alice",
@@ -31,7 +31,7 @@ package final class FixedAuthClient: ReadOnlyAuthClient {
 
     package func accessToken(refreshing: Bool) async throws(AuthError) -> AccessToken {
         asked.withLock { $0.append(refreshing) }
-        guard let user = user() else { throw AuthError(.notSignedIn, "Nobody is signed in.") }
+        guard let user = user() else { throw AuthError(.notSignedIn, "No user is signed in.") }
         return AccessToken(value: Secret(try token(refreshing)), expiresAt: .distantFuture, userID: user)
     }
 
@@ -40,7 +40,7 @@ package final class FixedAuthClient: ReadOnlyAuthClient {
         FixedAuthClient(user: user) { _ in token(["sub": .string(user), "role": "authenticated"]) }
     }
 
-    /// A token with these claims, signed by nobody.
+    /// A token with these claims, signed by no one.
     package static func token(_ claims: JSON) -> String {
         "e30." + Base64.encode(claims.bytes(), alphabet: .url) + ".c2ln"
     }

@@ -1,6 +1,6 @@
 /// A clock on which a minute is over in a moment: what has a deadline or a pause shows its end, however long that is.
 ///
-/// It goes so many times as fast as others, and not by hand, so that code with many waits that nobody can foresee just runs.
+/// It goes so many times as fast as others, and not by hand, so that code with many waits that no one can foresee just runs.
 package struct HurriedClock: Clock {
     package struct Instant: InstantProtocol {
         package var offset: Duration

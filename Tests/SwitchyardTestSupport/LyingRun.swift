@@ -17,15 +17,15 @@ package struct LyingRun {
     private static let patience = Duration.seconds(30)
 
     /// - Parameters:
-    ///   - hurry: How many times as fast as others the clock goes.
-    ///   - complain: Told what is wrong, the seed included.
+    ///   - speed: How many times as fast as others the clock goes.
+    ///   - complain: Called with what is wrong, the seed included.
     package init(
-        _ seed: UInt64, _ service: LyingTransport.Service, hurry: Int = 1000,
+        _ seed: UInt64, _ service: LyingTransport.Service, speed: Int = 1000,
         complain: @escaping @Sendable (String) -> Void
     ) {
         self.seed = seed
         self.complain = complain
-        clock = HurriedClock(factor: hurry)
+        clock = HurriedClock(factor: speed)
         transport = LyingTransport(service, seed: seed &+ 1_000_000, clock: clock)
         random = SeededGenerator(seed: seed)
     }
@@ -62,7 +62,7 @@ package struct LyingRun {
         if "\(error)".contains(Self.secret) { complain("seed \(seed): \(name) gives a secret away") }
     }
 
-    /// A call that has to succeed now that nobody lies, though what was broken before may have to heal first.
+    /// A call that has to succeed now that no one lies, though what was broken before may have to heal first.
     package func honestly<Failure: Error>(
         _ name: String, _ body: @escaping @Sendable () async throws(Failure) -> Bool
     ) async {

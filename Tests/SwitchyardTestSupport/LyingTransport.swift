@@ -9,7 +9,7 @@ package final class LyingTransport: Transport {
         var random: SeededGenerator
         var isHonest = false
         var seen: [String: [[UInt8]]] = [:]
-        var told: Set<Lie> = []
+        var sent: Set<Lie> = []
     }
 
     package enum Lie: CaseIterable, Hashable {
@@ -18,7 +18,7 @@ package final class LyingTransport: Transport {
 
     /// How a vendor talks.
     package struct Service: Sendable {
-        /// Bodies of errors that it could answer with, and some that nobody does.
+        /// Bodies of errors that it could answer with, and some that no one does.
         let errors: [String]
         /// What tells one call from another.
         let endpoint: @Sendable (HTTPRequest) -> String
@@ -45,7 +45,7 @@ package final class LyingTransport: Transport {
 
     /// Which calls there were, by the part of the address that tells them apart.
     package var endpoints: Set<String> { state.withLock { Set($0.seen.keys) } }
-    package var lies: Set<Lie> { state.withLock { $0.told } }
+    package var lies: Set<Lie> { state.withLock { $0.sent } }
 
     // MARK: Lies
 
@@ -64,7 +64,7 @@ package final class LyingTransport: Transport {
                 case ..<96: .lostBefore
                 default: .lostAfter
                 }
-            state.told.insert(lie)
+            state.sent.insert(lie)
             return lie
         }
     }

@@ -15,7 +15,7 @@ package final class PostgresServer: Sendable {
         let server = try await LocalPostgres()
         let connection = try await PostgresConnection(port: server.port, user: LocalPostgres.user, database: "postgres")
         defer { connection.close() }
-        // Nobody keeps these hundreds of databases, and looking after each in turn would take a tenth of the machine.
+        // No one keeps these hundreds of databases, and cleaning up each in turn would take a tenth of the machine.
         _ = try await connection.run([
             PostgresStatement("alter system set autovacuum = off"),
             PostgresStatement("alter system set full_page_writes = off"), PostgresStatement("select pg_reload_conf()"),
@@ -40,7 +40,7 @@ package final class PostgresServer: Sendable {
 
     /// A server of the test's own: for what concerns all of it.
     ///
-    /// - Parameter locale: How the database sorts text when it is not told; without one, by bytes.
+    /// - Parameter locale: How the database sorts text when none is given; without one, by bytes.
     package init(aloneWith locale: String?) async throws {
         server = try await LocalPostgres(locale: locale)
         isShared = false

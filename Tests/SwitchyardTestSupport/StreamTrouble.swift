@@ -2,8 +2,8 @@ package import Switchyard
 import Synchronization
 
 extension StorageClient {
-    /// Why a live query is not up to date, as its snapshots say within ten seconds, once `log` has heard the same.
-    package func trouble(of query: Query, heardBy log: EventLog) async throws -> StorageError? {
+    /// Why a live query is not up to date, as its snapshots say within ten seconds, once `log` has received the same.
+    package func trouble(of query: Query, observedBy log: EventLog) async throws -> StorageError? {
         let shown = Mutex<StorageError?>(nil)
         let stream = snapshots(of: query, options: ListenOptions(includesMetadataChanges: true))
         let following = Task {
@@ -14,7 +14,7 @@ extension StorageClient {
         defer { following.cancel() }
         try await eventually("a live query says why", within: .seconds(10)) { shown.withLock { $0 != nil } }
         let error = shown.withLock { $0 }
-        try await eventually("an observer is told", within: .seconds(10)) {
+        try await eventually("an observer is notified", within: .seconds(10)) {
             log.kinds.contains {
                 if case .reconnect(_, _, let failure?) = $0 { failure.code == error?.code } else { false }
             }

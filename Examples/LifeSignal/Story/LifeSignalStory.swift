@@ -8,29 +8,29 @@ public struct LifeSignalStory: Sendable {
     private let alice: Infrastructure
     private let bob: Infrastructure
     private let openMail: @Sendable (String) async throws -> URL
-    private let tell: @Sendable (String) -> Void
+    private let report: @Sendable (String) -> Void
 
     /// - Parameters:
     ///   - alice: One device.
     ///   - bob: Another device of the same project.
     ///   - openMail: Returns the link in the newest email to an address, if the project requires confirmation.
-    ///   - tell: Called with each line of the story.
+    ///   - report: Called with each line of the story.
     public init(
         alice: Infrastructure, bob: Infrastructure,
         openMail: @escaping @Sendable (String) async throws -> URL = { _ in
             throw AuthError(
-                .emailNotConfirmed, "The project asks for addresses to be confirmed. Nobody reads mail here.")
+                .emailNotConfirmed, "The project asks for addresses to be confirmed. No one reads mail here.")
         },
-        tell: @escaping @Sendable (String) -> Void
+        report: @escaping @Sendable (String) -> Void
     ) {
         self.alice = alice
         self.bob = bob
         self.openMail = openMail
-        self.tell = tell
+        self.report = report
     }
 
     public func run() async throws {
-        let session = SessionWatcher(alice.auth, tell: tell)
+        let session = SessionWatcher(alice.auth, report: report)
         let bobID = try await join("bob@example.com", "hunter hunter", on: bob.auth)
         let aliceID = try await join("alice@example.com", "correct horse", on: alice.auth)
 
@@ -49,14 +49,14 @@ public struct LifeSignalStory: Sendable {
         switch try await auth.signUp(email: email, password: password) {
         case .signedIn(let user): return user.id
         case .confirmationSent(let address):
-            tell("a mail to \(address): its link signs in")
+            report("a mail to \(address): its link signs in")
             return try await auth.signIn(with: .emailLink(email: address, try await openMail(address))).id
         }
     }
 
     /// Profiles, and a mutual contact: both sides or neither.
     private func meet(_ bobID: AuthUser.ID) async throws {
-        tell("— profiles and contacts")
+        report("— profiles and contacts")
         _ = try await alice.users.currentUser()
         try await alice.users.updateProfile(ProfileChanges(displayName: "Alice"))
         _ = try await bob.users.currentUser()
@@ -67,19 +67,19 @@ public struct LifeSignalStory: Sendable {
         try await alice.contacts.add(ContactModel(id: "carol", name: "Carol"))
         for try await requests in bob.contacts.requestsStream() {
             guard let request = requests.first else { continue }
-            tell("\(request.contact.name) asks to be on Bob's list")
+            report("\(request.contact.name) asks to be on Bob's list")
             try await bob.contacts.accept(request.contact)
             break
         }
         for try await contacts in bob.contacts.contactsStream() where !contacts.isEmpty {
-            tell("Bob knows \(contacts.map(\.name).joined(separator: ", "))")
+            report("Bob knows \(contacts.map(\.name).joined(separator: ", "))")
             break
         }
     }
 
     /// Combines three streams for one screen.
     private func dashboard() async throws {
-        tell("— the first screen")
+        report("— the first screen")
         let user = alice.users.currentUserStream().mapElements({ $0 }, failure: { $0 as any Error })
         let responders = alice.contacts.contactsStream()
             .mapElements({ $0.filter(\.isResponder) }, failure: { $0 as any Error })
@@ -87,26 +87,26 @@ public struct LifeSignalStory: Sendable {
         for try await (user, responders, unread) in combineLatest(user, responders, unread) {
             guard let user else { continue }
             let names = responders.map(\.name).joined(separator: ", ")
-            tell("\(user.displayName ?? "?"): responders: \(names); \(unread) unread notifications")
+            report("\(user.displayName ?? "?"): responders: \(names); \(unread) unread notifications")
             break
         }
     }
 
     private func checkIn() async throws {
-        tell("— a check-in")
+        report("— a check-in")
         try await alice.checkIns.setSchedule(CheckInSchedule(interval: .seconds(3600), reminder: .seconds(600)))
         let time = try await alice.checkIns.checkIn()
         for try await user in alice.users.currentUserStream() where user?.lastCheckInAt == time {
             let due = user?.nextCheckInAt?.timeSince(time)
-            tell("checked in; the next is due in \(due.map { "\($0.components.seconds)" } ?? "?") s")
+            report("checked in; the next is due in \(due.map { "\($0.components.seconds)" } ?? "?") s")
             break
         }
-        tell("\(try await alice.checkIns.history().count) check-in in the history")
+        report("\(try await alice.checkIns.history().count) check-in in the history")
     }
 
     /// Searches when the user pauses typing.
     private func search() async throws {
-        tell("— search while typing")
+        report("— search while typing")
         let typed = SnapshotStream<String, StorageError> { continuation in
             let task = Task {
                 for length in 1...3 { continuation.yield(String("Bob".prefix(length))) }
@@ -115,7 +115,7 @@ public struct LifeSignalStory: Sendable {
         }
         for try await text in typed.debounce(for: .milliseconds(20)) {
             let found = try await alice.contacts.contacts().filter { $0.name.hasPrefix(text) }
-            tell("“\(text)”: \(found.map(\.name).joined(separator: ", "))")
+            report("“\(text)”: \(found.map(\.name).joined(separator: ", "))")
             break
         }
     }
@@ -128,7 +128,7 @@ public struct LifeSignalStory: Sendable {
 
     /// Messages written offline show up at once, and reach the others later.
     private func chat(_ aliceID: AuthUser.ID, _ bobID: AuthUser.ID) async throws {
-        tell("— a chat that survives the tunnel")
+        report("— a chat that survives the tunnel")
         let place: CollectionPath = "chats/tunnel/messages"
         let hers = alice.storage.collection(place, of: Message.self)
         let his = bob.storage.collection(place, of: Message.self)
@@ -140,31 +140,31 @@ public struct LifeSignalStory: Sendable {
         if isOffline { try await alice.storage.disableNetwork() }
         let receipt = try await hers.document("2").set(Message(n: 2, from: aliceID, text: "In the tunnel."))
         for try await list in chat.stream() where list.count == 2 {
-            tell("Alice sees \(list.count) messages\(list.hasPendingWrites ? ", one not sent yet" : "")")
+            report("Alice sees \(list.count) messages\(list.hasPendingWrites ? ", one not sent yet" : "")")
             break
         }
         if isOffline { try await alice.storage.enableNetwork() }
         try await receipt.acknowledged()
         for try await list in his.ordered(by: \.n).stream() where list.count == 2 {
-            tell("Bob sees “\(list.last?.text ?? "")”")
+            report("Bob sees “\(list.last?.text ?? "")”")
             break
         }
     }
 
     /// Handles the server's refusals where the call was made.
     private func handleRefusals(_ aliceID: AuthUser.ID) async throws {
-        tell("— refusals")
-        let nobody = StoragePath("users", aliceID, "contacts", "nobody")
+        report("— refusals")
+        let missing = StoragePath("users", aliceID, "contacts", "missing")
         do throws(StorageError) {
-            let receipt = try await alice.storage.updateDocument(nobody, ["name": "?"])
+            let receipt = try await alice.storage.updateDocument(missing, ["name": "?"])
             try await receipt.acknowledged()
         } catch .notFound {
-            tell("no such contact: nothing was written")
+            report("no such contact: nothing was written")
         }
         do throws(ContactsError) {
             try await alice.contacts.add(ContactModel(id: "carol", name: "Carol again"))
         } catch .alreadyExists {
-            tell("Carol is a contact already")
+            report("Carol is a contact already")
         }
     }
 }

@@ -4,7 +4,7 @@ import Switchyard
 actor SessionWatcher {
     private var watching: Task<Void, Never>?
 
-    init(_ auth: any AuthClient, tell: @escaping @Sendable (String) -> Void) {
+    init(_ auth: any AuthClient, report: @escaping @Sendable (String) -> Void) {
         let states = auth.authStateStream()
         watching = Task {
             var wasSignedIn = false
@@ -13,11 +13,11 @@ actor SessionWatcher {
                 case .unknown, .locked: continue
                 case .signedOut(let signOut):
                     guard wasSignedIn else { continue }
-                    tell("session: signed out (\(signOut.reason.rawValue))")
+                    report("session: signed out (\(signOut.reason.rawValue))")
                     return
-                case .expired: tell("session: please sign in again")
+                case .expired: report("session: please sign in again")
                 case .signedIn:
-                    if !wasSignedIn { tell("session: signed in") }
+                    if !wasSignedIn { report("session: signed in") }
                     wasSignedIn = true
                 }
             }

@@ -12,11 +12,10 @@ final class FirebaseAdminClient: AdminClient {
     private let signer: (any CustomTokenSigner)?
     private let now: @Sendable () -> Timestamp
 
-    /// - Parameter surroundings: The project's own surroundings.
-    init(_ surroundings: FirebaseContext, _ tokens: ProjectTokens) {
-        service = FirebaseAdminService(surroundings, tokens)
-        signer = surroundings.customTokenSigner(tokens)
-        now = surroundings.context.now
+    init(_ context: FirebaseContext, _ tokens: ProjectTokens) {
+        service = FirebaseAdminService(context, tokens)
+        signer = context.customTokenSigner(tokens)
+        now = context.module.now
         var capabilities = AdminCapabilities()
         capabilities.endingSessions = true
         capabilities.customTokens = signer != nil
@@ -77,7 +76,7 @@ final class FirebaseAdminClient: AdminClient {
     func create(_ account: NewAccount) async throws(AuthError) -> ManagedAccount {
         let claims = account.claims.isEmpty ? nil : try Self.text(of: account.claims)
         try Self.check(account.email, account.phoneNumber)
-        if let id = account.id { try await checkThatNobodyIs(id) }
+        if let id = account.id { try await checkIsUnused(id) }
         let answer = try await service.post("accounts", account.firebase)
         guard let id = answer["localId"]?.string else {
             throw AuthError(
@@ -116,7 +115,7 @@ final class FirebaseAdminClient: AdminClient {
     }
 
     /// The server reports a taken ID with the same code as a taken address.
-    private func checkThatNobodyIs(_ id: AuthUser.ID) async throws(AuthError) {
+    private func checkIsUnused(_ id: AuthUser.ID) async throws(AuthError) {
         try Self.check(id)
         guard try await accounts([.id(id)])[0] == nil else {
             throw AuthError(.identityInUse, "An account with the ID “\(id)” exists already.")
@@ -153,7 +152,7 @@ final class FirebaseAdminClient: AdminClient {
         let text = JSON.object(try JSONObject(claims: claims)).text()
         guard text.utf8.count <= 1000 else {
             throw AuthError(
-                .invalidArgument, "The claims have \(text.utf8.count) bytes as JSON; Firebase takes 1000 at most.")
+                .invalidArgument, "The claims have \(text.utf8.count) bytes as JSON; Firebase accepts at most 1000.")
         }
         return text
     }

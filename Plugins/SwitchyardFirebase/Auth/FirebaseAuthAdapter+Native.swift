@@ -88,7 +88,7 @@ extension FirebaseAuthAdapter {
         let session = try await engine.currentSession()
         try await uninterrupted { [self] () async throws(AuthError) in
             try await checkIsOfAccount(credential, in: session)
-            let grant = try await proof(credential, of: session.user)
+            let grant = try await grant(credential, of: session.user)
             // The new tokens are the proof: they contain the time of the sign-in.
             try await engine.update(session.user, tokens: grant.tokens, in: session)
             let user: AuthUser
@@ -101,7 +101,7 @@ extension FirebaseAuthAdapter {
         }
     }
 
-    private func proof(_ credential: AuthCredential, of user: AuthUser) async throws(AuthError) -> FirebaseGrant {
+    private func grant(_ credential: AuthCredential, of user: AuthUser) async throws(AuthError) -> FirebaseGrant {
         do throws(FirebaseAuthFailure) {
             let request = try FirebaseSignInRequest(credential, for: .reauthenticate)
             let answer = try await service.post(request.path, request.body)
@@ -118,7 +118,7 @@ extension FirebaseAuthAdapter {
     }
 
     /// Refuses another account's credential before the server is asked, where the call would make an account for it. The
-    /// other calls can be told not to.
+    /// other calls accept an option not to.
     private func checkIsOfAccount(_ credential: AuthCredential, in session: AuthSession) async throws(AuthError) {
         let isOf: @Sendable (AuthUser) -> Bool
         switch credential.kind {

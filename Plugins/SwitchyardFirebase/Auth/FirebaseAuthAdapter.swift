@@ -29,23 +29,23 @@ public final class FirebaseAuthAdapter: AuthClient {
     /// Codes sent for second factors, by challenge and factor.
     let sentCodes = SentCodes()
 
-    convenience init(_ surroundings: FirebaseContext) throws(InfrastructureError) {
+    convenience init(_ context: FirebaseContext) throws(InfrastructureError) {
         let name = SHA256.digest(
-            of: Array("\(surroundings.configuration.project) \(surroundings.endpoints.secureToken.address)".utf8))
+            of: Array("\(context.configuration.project) \(context.endpoints.secureToken.address)".utf8))
         self.init(
-            surroundings,
+            context,
             store: SessionStores.make(
-                in: try surroundings.folder("auth"), name: "session-\(Hex.encode(name.prefix(8)))"))
+                in: try context.folder("auth"), name: "session-\(Hex.encode(name.prefix(8)))"))
     }
 
-    init(_ surroundings: FirebaseContext, store: any SessionStore) {
-        let service = FirebaseAuthService(surroundings)
-        let context = surroundings.context
+    init(_ context: FirebaseContext, store: any SessionStore) {
+        let service = FirebaseAuthService(context)
+        let module = context.module
         self.service = service
-        now = context.now
-        project = surroundings.configuration.project
-        engine = SessionEngine(store: store, clock: context.clock, now: context.now) { event in
-            context.observer.observe(InfrastructureEvent(service: .auth, provider: .firebase, kind: event))
+        now = module.now
+        project = context.configuration.project
+        engine = SessionEngine(store: store, clock: module.clock, now: module.now) { event in
+            module.observer.observe(InfrastructureEvent(service: .auth, provider: .firebase, kind: event))
         } refresh: { session in
             await FirebaseAuthAdapter.refresh(session, service)
         }
@@ -149,7 +149,7 @@ public final class FirebaseAuthAdapter: AuthClient {
         return user
     }
 
-    /// The account for new tokens. If the server does not tell it, it is built from the tokens, which contain less.
+    /// The account for new tokens. If the server does not return it, it is built from the tokens, which contain less.
     ///
     /// - Parameter known: A better source than the tokens.
     func account(

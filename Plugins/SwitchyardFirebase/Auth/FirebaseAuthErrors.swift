@@ -39,7 +39,7 @@ extension AuthError {
             case "INVALID_CLAIMS", "FORBIDDEN_CLAIM", "CLAIMS_TOO_LARGE":
                 (
                     .invalidArgument,
-                    "Firebase does not take these claims: some names are its own, and 1000 bytes are the most."
+                    "Firebase rejects these claims: some names are reserved, and the limit is 1000 bytes."
                 )
             case "PERMISSION_DENIED" where call == .project, "INSUFFICIENT_PERMISSION" where call == .project,
                 "UNAUTHENTICATED" where call == .project, "ACCESS_TOKEN_EXPIRED" where call == .project,
@@ -47,8 +47,8 @@ extension AuthError {
                 "IAM_PERMISSION_DENIED" where call == .project:
                 (
                     .unauthenticated,
-                    "Firebase's credential may not administer the accounts of this project. Is it of this project, and has its "
-                        + "account the role Firebase Authentication Admin?"
+                    "Firebase's credential may not administer the accounts of this project. Does it belong to this "
+                        + "project, and does its account have the role Firebase Authentication Admin?"
                 )
             case "INVALID_LOGIN_CREDENTIALS", "INVALID_PASSWORD", "MISSING_PASSWORD", "REJECTED_CREDENTIAL",
                 "EMAIL_NOT_FOUND":
@@ -94,7 +94,7 @@ extension AuthError {
                 "MISSING_CLIENT_IDENTIFIER":
                 (
                     Code(rawValue: serverCode),
-                    "The project enforces a captcha or an app attestation, which this client cannot give. Switch the "
+                    "The project enforces a captcha or an app attestation, which this client cannot provide. Switch the "
                         + "enforcement off in the Firebase console, or use another way to sign in."
                 )
             case FirebaseAuthFailure.appCheckRefusal:
@@ -130,12 +130,12 @@ extension AuthError {
             case "PROJECT_NOT_FOUND", "INVALID_PROJECT_ID", "CONSUMER_INVALID", "RESOURCE_PROJECT_INVALID":
                 (
                     .failedPrecondition,
-                    "There is no project of this ID (\(serverCode)). Check project in Firebase's configuration."
+                    "No project has this ID (\(serverCode)). Check project in Firebase's configuration."
                 )
             case "SERVICE_DISABLED", "CONSUMER_SUSPENDED", "BILLING_DISABLED":
                 (
                     .failedPrecondition,
-                    "The project does not offer accounts at present (\(serverCode)). See Identity Toolkit API in the Google "
+                    "The project does not offer accounts (\(serverCode)). See Identity Toolkit API in the Google "
                         + "Cloud console: APIs & Services."
                 )
             case "INVALID_CONTINUE_URI", "MISSING_CONTINUE_URI", "UNAUTHORIZED_DOMAIN":
@@ -153,7 +153,7 @@ extension AuthError {
             default:
                 (
                     Code(rawValue: serverCode),
-                    "The server refused the call (\(serverCode)). Look the code up in Firebase's documentation, and see "
+                    "The server refused the call (\(serverCode)). Look up the code in Firebase's documentation, and see "
                         + "Authentication in the Firebase console."
                 )
             }

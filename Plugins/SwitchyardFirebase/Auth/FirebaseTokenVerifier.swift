@@ -24,9 +24,9 @@ final class FirebaseTokenVerifier: TokenVerifier {
     private let revocation: FirebaseRevocationCheck
     private let now: @Sendable () -> Timestamp
 
-    init(_ surroundings: FirebaseContext) {
-        let (project, endpoints) = (surroundings.configuration.project, surroundings.endpoints)
-        let (transport, clock) = (surroundings.transport, surroundings.context.clock)
+    init(_ context: FirebaseContext) {
+        let (project, endpoints) = (context.configuration.project, context.endpoints)
+        let (transport, clock) = (context.transport, context.module.clock)
         func kind(_ issuer: String, _ path: String, _ form: PublishedKeys.Form) -> Kind {
             Kind(
                 rules: TokenRules(issuers: ["\(issuer)/\(project)"], audience: project),
@@ -39,10 +39,10 @@ final class FirebaseTokenVerifier: TokenVerifier {
         )
         cookies = kind(
             "https://session.firebase.google.com", "/identitytoolkit/v3/relyingparty/publicKeys", .certificates)
-        acceptsUnsigned = surroundings.configuration.emulators.auth != nil
+        acceptsUnsigned = context.configuration.emulators.auth != nil
         isEmulatorByVariable = endpoints.identityToolkit.isEmulator && !acceptsUnsigned
-        revocation = FirebaseRevocationCheck(surroundings)
-        now = surroundings.context.now
+        revocation = FirebaseRevocationCheck(context)
+        now = context.module.now
     }
 
     func verify(_ token: Secret, checksRevocation: Bool) async throws(TokenError) -> VerifiedToken {
@@ -55,7 +55,7 @@ final class FirebaseTokenVerifier: TokenVerifier {
             guard TokenKey.isAvailable else { throw .noCryptography }
             let key = try await kind.keys.key(web.keyID)
             guard key.algorithm == .rs256, key.verifies(web.signature, of: web.signed) else {
-                throw TokenError(.invalidSignature, "The project has not signed the token.")
+                throw TokenError(.invalidSignature, "The project did not sign the token.")
             }
         case "none" where acceptsUnsigned && web.signature.isEmpty: break
         case "none" where isEmulatorByVariable:
@@ -91,15 +91,15 @@ struct FirebaseRevocationCheck: Sendable {
         case nothing
     }
 
-    private let means: AccountLookup
+    private let lookup: AccountLookup
 
-    init(_ surroundings: FirebaseContext) {
-        if let tokens = try? surroundings.credential(for: surroundings.endpoints.identityToolkit) {
-            means = .project(FirebaseAdminService(surroundings, tokens))
-        } else if !surroundings.configuration.apiKey.isEmpty {
-            means = .key(FirebaseAuthService(surroundings))
+    init(_ context: FirebaseContext) {
+        if let tokens = try? context.credential(for: context.endpoints.identityToolkit) {
+            lookup = .project(FirebaseAdminService(context, tokens))
+        } else if !context.configuration.apiKey.isEmpty {
+            lookup = .key(FirebaseAuthService(context))
         } else {
-            means = .nothing
+            lookup = .nothing
         }
     }
 
@@ -111,7 +111,7 @@ struct FirebaseRevocationCheck: Sendable {
     ) async throws(TokenError) {
         let answer: JSON
         do throws(AuthError) {
-            switch means {
+            switch lookup {
             case .project(let service):
                 answer = try await service.post("accounts:lookup", ["localId": .array([.string(userID)])])
             case .key(let service) where !isCookie: answer = try await Self.lookUp(token, with: service)

@@ -129,7 +129,7 @@ extension JSON {
         default:
             throw AuthError(
                 .invalidArgument,
-                "The claim “\(name)” has a value that no token can carry. Use text, numbers, lists and maps.")
+                "The claim “\(name)” has a value that tokens cannot carry. Use strings, numbers, lists and maps.")
         }
     }
 }

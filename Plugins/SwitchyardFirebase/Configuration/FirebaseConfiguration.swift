@@ -19,7 +19,7 @@ public struct FirebaseConfiguration: Sendable, Hashable {
     /// The web API key. It identifies the project and protects nothing, but is never printed all the same. Programs with a
     /// ``credential`` need none unless they sign users in.
     public var apiKey: Secret
-    /// The project's own credential, for servers and tools, never for an app. Requests for which nobody is signed in are then
+    /// The project's own credential, for servers and tools, never for an app. Requests for which no user is signed in are then
     /// made in the project's name and bypass security rules.
     public var credential: FirebaseCredential?
     /// The address of the service account in whose name custom tokens are signed where the ``credential`` has no key of its own;
@@ -42,7 +42,7 @@ public struct FirebaseConfiguration: Sendable, Hashable {
     /// Whether a transaction locks the documents it reads on the server, so that others wait, instead of checking at the end that
     /// nothing has changed. For documents that many clients change at the same time.
     public var locksInTransactions: Bool
-    /// Whether documents and queued writes are kept in the state folder, if there is one. Otherwise they are lost with the
+    /// Whether documents and queued writes are stored in the state folder, if there is one. Otherwise they are lost with the
     /// client.
     public var keepsDocuments: Bool
     /// The approximate size of the cache, in bytes. Above it, the least recently used documents are dropped.

@@ -9,7 +9,7 @@ struct FirebaseContext: Sendable {
     /// Owned by the client, which shuts it down.
     let transport: any Transport
     let tokens: FirebaseTokens
-    let context: ModuleContext
+    let module: ModuleContext
 
     /// Header fields for every call to Google's hosts. The key is sent here and not in the URL, which may be logged.
     var appHeaders: [(String, String)] {
@@ -21,7 +21,7 @@ struct FirebaseContext: Sendable {
     }
 
     /// The folder for one service's state; `nil` if nothing is stored.
-    func folder(_ name: String) throws(InfrastructureError) -> URL? { try context.folder(name) }
+    func folder(_ name: String) throws(InfrastructureError) -> URL? { try module.folder(name) }
 
     private static let version = "1.0"
 }

@@ -8,7 +8,7 @@ struct FirebaseTokens: Sendable {
     /// sent to Firebase. It may change with every switch.
     var auth: (any AuthClient)? { people?.provider == .firebase ? people : nil }
     let appCheck: FirebaseAppCheck?
-    /// The project's credential, used while nobody is signed in; `nil` to send such requests unauthenticated.
+    /// The project's credential, used while no user is signed in; `nil` to send such requests unauthenticated.
     let credential: ProjectTokens?
     /// The project whose tokens are accepted; `nil` for any project.
     let project: String?
@@ -20,7 +20,7 @@ struct FirebaseTokens: Sendable {
 
     /// The tokens for one request.
     struct RequestCredentials: Sendable {
-        /// `nil` when nobody is signed in.
+        /// `nil` when no user is signed in.
         var user: AccessToken?
         /// The project's own, instead of a user's.
         var project: Secret?
@@ -63,7 +63,7 @@ struct FirebaseTokens: Sendable {
             case .otherProject(let project, let expected):
                 ErrorDetails(
                     .unauthenticated,
-                    "The session is of the project “\(project)”, and “\(expected)” is asked. The API key belongs to the "
+                    "The session belongs to the project “\(project)”, but the call is for “\(expected)”. The API key belongs to the "
                         + "former: copy apiKey and project from one project's settings, then sign in again.",
                     isRetryable: false)
             case .otherUser:
@@ -84,7 +84,7 @@ struct FirebaseTokens: Sendable {
         people = auth
     }
 
-    /// The current user of this device; `nil` if nobody is signed in.
+    /// The current user of this device; `nil` if no user is signed in.
     func userID() async throws(Failure) -> AuthUser.ID? {
         guard let people else { return nil }
         do throws(AuthError) { return try await people.currentUserID() } catch { throw .auth(error) }
@@ -114,9 +114,11 @@ struct FirebaseTokens: Sendable {
 
     /// Why a request that the rules refuse was unauthenticated.
     var unauthenticatedHint: String? {
-        if credential != nil { return "The project's credential was sent: does its account have the role for this?" }
-        guard auth == nil, let people else { return "Nobody was signed in." }
-        return "Sessions of “\(people.provider)” mean nothing to Firebase's rules, so nobody was signed in."
+        if credential != nil {
+            return "The call was made with the project's credential. Does its account have the required role?"
+        }
+        guard auth == nil, let people else { return "No user was signed in." }
+        return "Sessions of “\(people.provider)” have no meaning for Firebase's rules, so no user was signed in."
     }
 
     /// Whether requesting new tokens could help.
@@ -124,15 +126,15 @@ struct FirebaseTokens: Sendable {
 
     /// - Parameters:
     ///   - refused: The proof that the server refused. New tokens are requested, which must belong to the same user.
-    ///   - isRefused: The same if the refused proof is no longer known.
-    func proof(
+    ///   - isRefused: The same if the refused credentials are no longer known.
+    func credentials(
         for endpoint: FirebaseEndpoint, replacing refused: RequestCredentials? = nil, isRefused: Bool = false
     ) async throws(Failure) -> RequestCredentials {
         let isRefused = isRefused || refused != nil
-        var proof = RequestCredentials()
+        var credentials = RequestCredentials()
         if let auth {
             do throws(AuthError) {
-                proof.user = try await auth.usableToken(refreshing: isRefused)
+                credentials.user = try await auth.usableToken(refreshing: isRefused)
             } catch {
                 // Without a user, the request is unauthenticated, and the rules decide.
                 guard error.code == .notSignedIn else { throw .auth(error) }
@@ -141,33 +143,35 @@ struct FirebaseTokens: Sendable {
             guard self.auth != nil else { throw .otherUser }
         }
         if let owner = owner ?? refused.map({ CallOwner($0.user?.userID) }), auth != nil,
-            owner != CallOwner(proof.user?.userID)
+            owner != CallOwner(credentials.user?.userID)
         {
             throw .otherUser
         }
-        if !endpoint.isEmulator, let project, let user = proof.user, !fitting.is(user.value) {
+        if !endpoint.isEmulator, let project, let user = credentials.user, !fitting.is(user.value) {
             if let found = FirebaseIDToken(user.value.reveal())?.project, found != project {
                 throw .otherProject(found, expected: project)
             }
             fitting.remember(user.value)
         }
         // A request for a signed-in user, of any provider, is never made in the project's name.
-        if let credential, proof.user == nil, try await userID() == nil {
+        if let credential, credentials.user == nil, try await userID() == nil {
             do throws(AuthError) {
-                proof.project = try await credential.token(for: endpoint, replacing: refused?.project)
+                credentials.project = try await credential.token(for: endpoint, replacing: refused?.project)
             } catch {
                 throw .auth(error)
             }
         }
         if let appCheck {
             do {
-                proof.app = try await appCheck.token(isRefused)
+                credentials.app = try await appCheck.token(isRefused)
             } catch {
                 throw .appCheck(error)
             }
         }
-        guard endpoint.mayCarryTokens || (proof.user == nil && proof.app == nil) else { throw .unsafeAddress }
-        return proof
+        guard endpoint.mayCarryTokens || (credentials.user == nil && credentials.app == nil) else {
+            throw .unsafeAddress
+        }
+        return credentials
     }
 }
 

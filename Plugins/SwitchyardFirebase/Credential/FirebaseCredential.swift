@@ -123,7 +123,7 @@ extension FirebaseCredential: Codable {
             throw EncodingError.invalidValue(
                 self,
                 EncodingError.Context(
-                    codingPath: encoder.codingPath, debugDescription: "A source of tokens cannot be kept in a file."))
+                    codingPath: encoder.codingPath, debugDescription: "A source of tokens cannot be saved in a file."))
         }
     }
 }

@@ -70,7 +70,7 @@ enum GoogleKeyFile: Sendable {
         // Some editors begin a file with a byte order mark.
         let bytes = text.reveal().utf8.drop { "\u{FEFF}".utf8.contains($0) }
         guard let file = (try? JSON(parsing: Array(bytes)))?.object else {
-            throw problem("it is no JSON. Download a key of a service account: Project settings, Service accounts.")
+            throw problem("it is not JSON. Download a key of a service account: Project settings, Service accounts.")
         }
         func member(_ name: String) throws(InfrastructureError) -> String {
             guard let text = file[name]?.string, !text.isEmpty else { throw problem("it lacks “\(name)”.") }
@@ -86,7 +86,7 @@ enum GoogleKeyFile: Sendable {
         switch file["type"]?.string {
         case "service_account":
             guard TokenKey.isAvailable else {
-                throw problem("signing takes OpenSSL's libcrypto. Install the package libssl3 or libssl1.1.")
+                throw problem("signing requires OpenSSL's libcrypto. Install the package libssl3 or libssl1.1.")
             }
             guard let signer = TokenSigner(pem: Secret(try member("private_key"))), signer.algorithm == .rs256 else {
                 throw problem("its “private_key” is no RSA key in PKCS #8. Was it copied with all its lines?")
@@ -158,7 +158,7 @@ struct KeyFilePath: Sendable, Hashable {
     var problem: String {
         if Secret.mayBeShown(path) { return "cannot be read. Is the path right?" }
         return
-            "cannot be read: what is set looks like a key instead of a path. A key is given as the JSON text that Google's "
+            "cannot be read: the value looks like a key instead of a path. A key is given as the JSON text that Google's "
             + "console downloads, beginning with “{”: not encoded, and without quotes around it."
     }
 }

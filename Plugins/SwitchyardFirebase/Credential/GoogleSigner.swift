@@ -3,7 +3,7 @@ import SwitchyardBytes
 import SwitchyardProviderHTTP
 import SwitchyardWire
 
-/// Signs with a key kept by Google, for servers without a key file, such as machines at Google.
+/// Signs with a key stored at Google, for servers without a key file, such as machines at Google.
 struct GoogleSigner: CustomTokenSigner {
     private let tokens: ProjectTokens
     /// The account that the configuration names.
@@ -11,17 +11,17 @@ struct GoogleSigner: CustomTokenSigner {
     private let endpoint: FirebaseEndpoint
     private let project: String
     private let transport: any Transport
-    private let context: ModuleContext
+    private let module: ModuleContext
 
     private static let deadline = Duration.seconds(30)
 
-    init(_ surroundings: FirebaseContext, _ tokens: ProjectTokens) {
+    init(_ context: FirebaseContext, _ tokens: ProjectTokens) {
         self.tokens = tokens
-        given = surroundings.configuration.serviceAccount
-        endpoint = surroundings.endpoints.accountCredentials
-        project = surroundings.configuration.project
-        transport = surroundings.transport
-        context = surroundings.context
+        given = context.configuration.serviceAccount
+        endpoint = context.endpoints.accountCredentials
+        project = context.configuration.project
+        transport = context.transport
+        module = context.module
     }
 
     func account() async throws(AuthError) -> String {
@@ -56,12 +56,12 @@ struct GoogleSigner: CustomTokenSigner {
             for (name, value) in tokens.headers(with: token, for: project) { request.headers[name] = value }
             let response: HTTPResponse
             do throws(TransportError) {
-                response = try await transport.send(request, within: Self.deadline, clock: context.clock)
+                response = try await transport.send(request, within: Self.deadline, clock: module.clock)
             } catch {
                 throw AuthError(error)
             }
             if response.isSuccess { return (try? JSON(parsing: response.body)) ?? .null }
-            guard response.status == 401, refused == nil else { throw Self.failure(response, account, context.now()) }
+            guard response.status == 401, refused == nil else { throw Self.failure(response, account, module.now()) }
             refused = token
         }
     }
@@ -89,7 +89,7 @@ struct GoogleSigner: CustomTokenSigner {
             case (403, _):
                 (
                     .unauthorized,
-                    "Firebase's credential may not sign in its name. Give whoever the credential stands for the role Service "
+                    "Firebase's credential may not sign in its name. Grant the credential's account the role Service "
                         + "Account Token Creator on this account, also where it is the account itself: Google Cloud console, "
                         + "IAM & Admin, Service Accounts, Permissions."
                 )

@@ -51,7 +51,7 @@ struct FirebaseFileService: Sendable {
     ) async throws(FileStorageError) -> Answer {
         var refused: FirebaseTokens.RequestCredentials?
         while true {
-            let (complete, proof) = try await sealed(request, replacing: refused)
+            let (complete, credentials) = try await sealed(request, replacing: refused)
             let answer: Answer
             do throws(TransportError) {
                 answer = try await send(complete)
@@ -61,8 +61,8 @@ struct FirebaseFileService: Sendable {
             if answer.head.isSuccess { return answer }
             let failure = FileStorageError(
                 firebase: await answer.whole(), about: subject, in: bucket, now: now())
-            guard answer.head.status == 401, let proof, refused == nil, tokens.canRefresh else { throw failure }
-            refused = proof
+            guard answer.head.status == 401, let credentials, refused == nil, tokens.canRefresh else { throw failure }
+            refused = credentials
         }
     }
 
@@ -78,16 +78,16 @@ struct FirebaseFileService: Sendable {
                 try await tokens.checkOwner()
                 return (request, nil)
             }
-            let proof = try await tokens.proof(for: endpoint, replacing: refused)
-            if let user = proof.user {
+            let credentials = try await tokens.credentials(for: endpoint, replacing: refused)
+            if let user = credentials.user {
                 request.headers["Authorization"] = "Firebase \(user.value.reveal())"
-            } else if let token = proof.project, let credential = tokens.credential {
+            } else if let token = credentials.project, let credential = tokens.credential {
                 for (name, value) in credential.headers(with: token, for: tokens.project) {
                     request.headers[name] = value
                 }
             }
-            if let app = proof.app { request.headers["X-Firebase-AppCheck"] = app.reveal() }
-            return (request, proof)
+            if let app = credentials.app { request.headers["X-Firebase-AppCheck"] = app.reveal() }
+            return (request, credentials)
         } catch {
             throw FileStorageError(error)
         }
@@ -133,8 +133,8 @@ struct FirebaseFileService: Sendable {
 
 extension FirebaseFileService {
     /// - Throws: `.invalidConfiguration` without a bucket.
-    init(_ surroundings: FirebaseContext, tokens: FirebaseTokens) throws(InfrastructureError) {
-        let configuration = surroundings.configuration
+    init(_ context: FirebaseContext, tokens: FirebaseTokens) throws(InfrastructureError) {
+        let configuration = context.configuration
         guard let bucket = configuration.bucket, !bucket.isEmpty else {
             throw InfrastructureError(
                 .invalidConfiguration,
@@ -143,10 +143,10 @@ extension FirebaseFileService {
                     + "configuration.")
         }
         self.init(
-            bucket: bucket, endpoint: surroundings.endpoints.storage, tokens: tokens,
+            bucket: bucket, endpoint: context.endpoints.storage, tokens: tokens,
             appHeaders: configuration.appID.map { [("X-Firebase-GMPID", $0)] } ?? [],
-            transport: surroundings.transport,
-            persistently: RetryingCaller(surroundings.context, of: .firebase, patience: configuration.patience),
-            now: surroundings.context.now)
+            transport: context.transport,
+            persistently: RetryingCaller(context.module, of: .firebase, patience: configuration.patience),
+            now: context.module.now)
     }
 }

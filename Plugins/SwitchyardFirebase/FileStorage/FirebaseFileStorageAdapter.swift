@@ -46,11 +46,11 @@ public final class FirebaseFileStorageAdapter: FileStorageClient {
     }
 
     /// - Throws: `.invalidConfiguration` without a bucket.
-    convenience init(_ surroundings: FirebaseContext) throws(InfrastructureError) {
-        let service = try FirebaseFileService(surroundings, tokens: surroundings.tokens.ofPeople)
-        let folder = try surroundings.folder("files")?.appendingPathComponent(
+    convenience init(_ context: FirebaseContext) throws(InfrastructureError) {
+        let service = try FirebaseFileService(context, tokens: context.tokens.ofPeople)
+        let folder = try context.folder("files")?.appendingPathComponent(
             PercentCoding.encode(service.bucket), isDirectory: true)
-        self.init(service, folder: folder, session: surroundings.context.session)
+        self.init(service, folder: folder, session: context.module.session)
     }
 
     // MARK: Transfers
@@ -149,7 +149,7 @@ public final class FirebaseFileStorageAdapter: FileStorageClient {
         try path.checked()
         guard let token = try await service.bound().object(path).downloadTokens.first else {
             throw FileStorageError(
-                .noDownloadURL, "The file has no download token; make one in the console, or store it anew.")
+                .noDownloadURL, "The file has no download token; make one in the console, or upload it again.")
         }
         guard let url = URL(string: service.address(of: path, ["alt": "media", "token": token])) else {
             throw FileStorageError(.invalidArgument, "The path cannot be written as a URL.")

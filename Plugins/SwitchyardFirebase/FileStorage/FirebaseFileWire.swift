@@ -66,7 +66,7 @@ extension FilePath {
 }
 
 extension FileMetadataChanges {
-    /// Absent values are kept, and `null` removes one.
+    /// Absent values stay, and `null` removes one.
     var firebase: JSON {
         var object = JSONObject()
         if let contentType { object["contentType"] = .string(contentType) }

@@ -91,7 +91,7 @@ struct FirebaseMessagingState: Sendable, Hashable {
         }
     }
 
-    /// Contains secrets: store it in protected places only.
+    /// Contains secrets: store it in protected folders only.
     var json: JSON {
         var json: JSONObject = ["permission": .string(permission.rawValue)]
         if let platformToken {

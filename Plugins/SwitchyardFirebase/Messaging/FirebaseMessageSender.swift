@@ -17,7 +17,7 @@ public final class FirebaseMessageSender: Sendable {
     public typealias TokenSource = @Sendable (_ isRefused: Bool) async throws -> Secret
 
     /// Where tokens come from.
-    private enum Means: Sendable {
+    private enum TokenOrigin: Sendable {
         case credential(ProjectTokens)
         case source(TokenSource)
     }
@@ -26,7 +26,7 @@ public final class FirebaseMessageSender: Sendable {
     private let endpoint: FirebaseEndpoint
     private let transport: any Transport
     private let clock: any Clock<Duration>
-    private let means: Means
+    private let tokenOrigin: TokenOrigin
     private let now: @Sendable () -> Timestamp
     private let calls: CallPolicy
 
@@ -52,7 +52,7 @@ public final class FirebaseMessageSender: Sendable {
         guard let source else {
             throw InfrastructureError(
                 .invalidConfiguration,
-                "Sending messages takes a credential. Set credential in Firebase's configuration to the path of a service "
+                "Sending messages requires a credential. Set credential in Firebase's configuration to the path of a service "
                     + "account's key file, or to applicationDefault; never in an app.")
         }
         let tokens = ProjectTokens(source, transport: transport, clock: clock, now: now)
@@ -86,28 +86,28 @@ public final class FirebaseMessageSender: Sendable {
 
     /// Creates a sender with a shared transport. Its calls are observed from outside, like a client's.
     convenience init(
-        _ surroundings: FirebaseContext, _ credential: ProjectTokens
+        _ context: FirebaseContext, _ credential: ProjectTokens
     ) throws(InfrastructureError) {
-        let context = surroundings.context
         try self.init(
-            surroundings.configuration, .credential(credential), transport: surroundings.transport,
-            clock: context.clock, now: context.now, observer: SilentObserver())
+            context.configuration, .credential(credential), transport: context.transport,
+            clock: context.module.clock, now: context.module.now, observer: SilentObserver())
     }
 
     private init(
-        _ configuration: FirebaseConfiguration, _ means: Means, transport: any Transport, clock: any Clock<Duration>,
+        _ configuration: FirebaseConfiguration, _ tokenOrigin: TokenOrigin, transport: any Transport,
+        clock: any Clock<Duration>,
         now: @escaping @Sendable () -> Timestamp, observer: any InfrastructureObserver
     ) throws(InfrastructureError) {
         guard !configuration.project.isEmpty else {
             throw InfrastructureError(
-                .invalidConfiguration, "Sending messages takes a project. Set project in Firebase's configuration.")
+                .invalidConfiguration, "Sending messages requires a project. Set project in Firebase's configuration.")
         }
         project = configuration.project
         endpoint = try FirebaseEndpoint(
             host: configuration.hosts.messaging, at: .host("messaging"), plainHost: configuration.allowsPlainHTTPTo)
         self.transport = transport
         self.clock = clock
-        self.means = means
+        self.tokenOrigin = tokenOrigin
         self.now = now
         calls = CallPolicy(.messaging, { .firebase }, observer: observer, clock: clock, hasDeadline: true)
     }
@@ -188,7 +188,7 @@ public final class FirebaseMessageSender: Sendable {
 
     /// - Parameter refused: The token that the server refused for this call. Another call may have replaced it already.
     private func token(replacing refused: Secret?) async throws(MessagingError) -> Secret {
-        switch means {
+        switch tokenOrigin {
         case .credential(let tokens):
             do throws(AuthError) {
                 return try await tokens.token(for: endpoint, replacing: refused)
@@ -207,7 +207,7 @@ public final class FirebaseMessageSender: Sendable {
     }
 
     private func headers(with token: Secret) -> [(String, String)] {
-        switch means {
+        switch tokenOrigin {
         case .credential(let tokens): tokens.headers(with: token, for: project)
         case .source: [("Authorization", "Bearer \(token.reveal())")]
         }

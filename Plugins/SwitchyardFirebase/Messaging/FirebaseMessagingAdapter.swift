@@ -45,18 +45,18 @@ public final class FirebaseMessagingAdapter: MessagingClient {
     ///   - hasPushService: By default, whether the platform has one.
     ///   - appVersion: The app's version; a new version registers again.
     init(
-        _ surroundings: FirebaseContext, hasPushService: Bool = platformHasPushService, appVersion: String = "1"
+        _ context: FirebaseContext, hasPushService: Bool = platformHasPushService, appVersion: String = "1"
     ) throws(InfrastructureError) {
-        transport = surroundings.transport
-        hub = MessageInbox(following: surroundings.context.session)
+        transport = context.transport
+        hub = MessageInbox(following: context.module.session)
         var capabilities = MessagingCapabilities()
-        let appID = surroundings.configuration.appID
+        let appID = context.configuration.appID
         if let appID, hasPushService {
             capabilities.push = true
             capabilities.topics = Self.platformHasTopics
-            let folder = try surroundings.folder("messaging")
+            let folder = try context.folder("messaging")
             registrar = FirebaseRegistrar(
-                FirebaseMessagingService(surroundings, appID: appID, appVersion: appVersion),
+                FirebaseMessagingService(context, appID: appID, appVersion: appVersion),
                 file: folder?.appendingPathComponent("installation.json", isDirectory: false), hub: hub)
         } else {
             registrar = nil

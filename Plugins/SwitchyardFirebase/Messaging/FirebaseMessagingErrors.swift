@@ -124,7 +124,7 @@ extension MessagingError {
                 default:
                     (
                         Code(rawValue: serverCode),
-                        "The server refused the call (\(serverCode)). Look the code up in the documentation of Firebase Cloud "
+                        "The server refused the call (\(serverCode)). Look up the code in the documentation of Firebase Cloud "
                             + "Messaging, and check appID in Firebase's configuration."
                     )
                 }

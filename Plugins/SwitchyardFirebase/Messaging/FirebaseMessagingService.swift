@@ -19,16 +19,16 @@ struct FirebaseMessagingService: Sendable {
     let clock: any Clock<Duration>
     let now: @Sendable () -> Timestamp
 
-    init(_ surroundings: FirebaseContext, appID: String, appVersion: String) {
-        project = surroundings.configuration.project
+    init(_ context: FirebaseContext, appID: String, appVersion: String) {
+        project = context.configuration.project
         self.appID = appID
-        bundleID = surroundings.configuration.bundleID
+        bundleID = context.configuration.bundleID
         self.appVersion = appVersion
-        endpoints = surroundings.endpoints
-        headers = surroundings.appHeaders
-        transport = surroundings.transport
-        clock = surroundings.context.clock
-        now = surroundings.context.now
+        endpoints = context.endpoints
+        headers = context.appHeaders
+        transport = context.transport
+        clock = context.module.clock
+        now = context.module.now
     }
 
     // MARK: Installations
@@ -96,7 +96,7 @@ struct FirebaseMessagingService: Sendable {
         // With this field the answer is a name, otherwise an old kind of token.
         body["fcm_sdk_version"] = .string(isWeb ? Self.version : "fcm-\(Self.version)")
         let answer = try await send(
-            .post, registrations, body, to: endpoints.registrations, proof(installation, isWeb: isWeb))
+            .post, registrations, body, to: endpoints.registrations, installationHeaders(installation, isWeb: isWeb))
         guard let name = answer["name"]?.string, let id = name.split(separator: "/").last,
             name.includes("/registrations/")
         else { throw FirebaseMessagingFailure.unreadable }
@@ -111,7 +111,7 @@ struct FirebaseMessagingService: Sendable {
         do throws(FirebaseMessagingFailure) {
             _ = try await send(
                 .delete, "\(registrations)/\(PercentCoding.encode(token))", nil, to: endpoints.registrations,
-                proof(installation, isWeb: isWeb))
+                installationHeaders(installation, isWeb: isWeb))
         } catch {
             guard error.status == 404 else { throw error }
         }
@@ -124,10 +124,10 @@ struct FirebaseMessagingService: Sendable {
         let topic = PercentCoding.encode(topic.rawValue)
         _ = try await send(
             .post, "\(place)/\(topic):\(isSubscribed ? "subscribe" : "unsubscribe")", nil, to: endpoints.registrations,
-            proof(installation, isWeb: false), isIdempotent: true)
+            installationHeaders(installation, isWeb: false), isIdempotent: true)
     }
 
-    private func proof(_ installation: FirebaseInstallation, isWeb: Bool) -> [(String, String)] {
+    private func installationHeaders(_ installation: FirebaseInstallation, isWeb: Bool) -> [(String, String)] {
         [("X-Goog-Firebase-Installations-Auth", (isWeb ? "FIS " : "") + installation.token.reveal())]
     }
 
@@ -136,24 +136,24 @@ struct FirebaseMessagingService: Sendable {
     /// Retries once, at once, after a server error: these calls are safe to repeat.
     private func sendTwice(
         _ method: HTTPMethod, _ url: String, _ body: JSONObject, to endpoint: FirebaseEndpoint,
-        _ proof: [(String, String)] = []
+        _ extraHeaders: [(String, String)] = []
     ) async throws(FirebaseMessagingFailure) -> JSON {
         do throws(FirebaseMessagingFailure) {
-            return try await send(method, url, body, to: endpoint, proof, isIdempotent: true)
+            return try await send(method, url, body, to: endpoint, extraHeaders, isIdempotent: true)
         } catch {
             guard case .unanswered(nil, let status?) = error.kind, status >= 500 else { throw error }
         }
-        return try await send(method, url, body, to: endpoint, proof, isIdempotent: true)
+        return try await send(method, url, body, to: endpoint, extraHeaders, isIdempotent: true)
     }
 
     private func send(
         _ method: HTTPMethod, _ url: String, _ body: JSONObject?, to endpoint: FirebaseEndpoint,
-        _ proof: [(String, String)], isIdempotent: Bool = false
+        _ extraHeaders: [(String, String)], isIdempotent: Bool = false
     ) async throws(FirebaseMessagingFailure) -> JSON {
         var request = HTTPRequest(
             method, url, body: body.map { JSON.object($0).bytes() } ?? [],
             isIdempotent: isIdempotent || method == .delete)
-        for (name, value) in headers + proof { request.headers[name] = value }
+        for (name, value) in headers + extraHeaders { request.headers[name] = value }
         return try await FirebaseMessagingService.exchange(
             request, endpoint, transport, clock, now: now().seconds)
     }

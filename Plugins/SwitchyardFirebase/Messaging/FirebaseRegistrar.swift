@@ -97,7 +97,7 @@ actor FirebaseRegistrar {
             if let known = state.registration,
                 known.isGood(for: platform, appID: service.appID, appVersion: service.appVersion, at: service.now())
             {
-                return tell(known.token)
+                return publish(known.token)
             }
             let token = try await name(of: platform)
             change { state in
@@ -105,7 +105,7 @@ actor FirebaseRegistrar {
                     token: token, service: platform.service, platformToken: platform.token, appID: service.appID,
                     appVersion: service.appVersion, registeredAt: service.now())
             }
-            if state.platformToken == platform { return tell(token) }
+            if state.platformToken == platform { return publish(token) }
             // The platform has changed or withdrawn its token meanwhile: another round.
         }
         if state.registration != nil { try await removeRegistration() }
@@ -137,7 +137,7 @@ actor FirebaseRegistrar {
         hub.tell(nil)
     }
 
-    private func tell(_ token: String) -> MessagingToken {
+    private func publish(_ token: String) -> MessagingToken {
         let token = MessagingToken(Secret(token))
         hub.tell(token)
         return token

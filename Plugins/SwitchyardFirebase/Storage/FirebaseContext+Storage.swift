@@ -12,9 +12,9 @@ extension FirebaseContext {
             service: FirestoreService(
                 FirestoreDatabase(project: configuration.project, database: configuration.database), self),
             ledger: configuration.writeLedger, locksInTransactions: configuration.locksInTransactions,
-            isProject: configuration.credential != nil, clock: context.clock)
+            isProject: configuration.credential != nil, clock: module.clock)
         return try await SyncedStorageClient(
             driver: driver, folder: configuration.keepsDocuments ? try FirestoreFolder.make(self) : nil,
-            cacheBytes: configuration.cacheBytes, context: context)
+            cacheBytes: configuration.cacheBytes, context: module)
     }
 }

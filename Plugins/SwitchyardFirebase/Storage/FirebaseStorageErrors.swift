@@ -7,7 +7,7 @@ import SwitchyardWire
 extension StorageError {
     init(_ failure: FirestoreFailure) {
         if let (code, words) = failure.setUpProblem {
-            // Not a refusal, since the server did not look at the request, so queued writes keep waiting.
+            // Not a refusal, since the server did not examine the request, so queued writes keep waiting.
             self.init(code, words, isRetryable: false, underlying: failure, isRefusal: false)
             return
         }
@@ -55,9 +55,9 @@ extension FirestoreFailure {
                     + "APIs & Services, Credentials."
             )
         case "CONSUMER_INVALID", "RESOURCE_PROJECT_INVALID":
-            return (.failedPrecondition, "There is no project of this ID. Check project in Firebase's configuration.")
+            return (.failedPrecondition, "No project has this ID. Check project in Firebase's configuration.")
         case "SERVICE_DISABLED", "CONSUMER_SUSPENDED", "BILLING_DISABLED":
-            return (.failedPrecondition, "The project does not offer Firestore at present. \(message)")
+            return (.failedPrecondition, "The project does not offer Firestore. \(message)")
         case let reason?:
             return (.failedPrecondition, "Google refuses the project's calls (\(reason)). \(message)")
         case nil: break

@@ -233,15 +233,15 @@ enum FirestoreFolder {
 
     /// The folder, created if needed. It takes over the folder of an earlier version, whose name was the same for all databases
     /// and which goes to the first database on real servers that is opened.
-    static func make(_ surroundings: FirebaseContext) throws(InfrastructureError) -> URL? {
-        let name = name(surroundings.configuration, surroundings.endpoints)
-        guard let place = surroundings.context.place(of: name) else { return nil }
-        if !surroundings.endpoints.firestore.isEmulator, let old = surroundings.context.place(of: "documents"),
+    static func make(_ context: FirebaseContext) throws(InfrastructureError) -> URL? {
+        let name = name(context.configuration, context.endpoints)
+        guard let place = context.module.place(of: name) else { return nil }
+        if !context.endpoints.firestore.isEmulator, let old = context.module.place(of: "documents"),
             !FileManager.default.fileExists(atPath: place.path)
         {
             // If it does not exist, there is nothing to take over.
             try? FileManager.default.moveItem(at: old, to: place)
         }
-        return try surroundings.folder(name)
+        return try context.folder(name)
     }
 }

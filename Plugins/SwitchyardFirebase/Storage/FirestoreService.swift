@@ -28,20 +28,20 @@ struct FirestoreService: Sendable {
     /// The parent of most calls, and its address.
     private let root: (name: String, address: String)
 
-    init(_ database: FirestoreDatabase, _ surroundings: FirebaseContext) {
+    init(_ database: FirestoreDatabase, _ context: FirebaseContext) {
         self.database = database
-        endpoint = surroundings.endpoints.firestore
-        transport = surroundings.transport
-        tokens = surroundings.tokens
-        clock = surroundings.context.clock
-        now = surroundings.context.now
+        endpoint = context.endpoints.firestore
+        transport = context.transport
+        tokens = context.tokens
+        clock = context.module.clock
+        now = context.module.now
         root = (database.root, Self.address(of: database.root, at: endpoint))
         var parameters = "project_id=\(PercentCoding.encode(database.project))"
         if database.database != "(default)" {
             parameters += "&database_id=\(PercentCoding.encode(database.database))"
         }
         headers =
-            surroundings.appHeaders + [
+            context.appHeaders + [
                 ("google-cloud-resource-prefix", PercentCoding.encode(database.name)),
                 ("x-goog-request-params", parameters),
             ]
@@ -55,15 +55,15 @@ struct FirestoreService: Sendable {
     /// - Parameters:
     ///   - batch: The batch to commit, which must not be sent in another user's name.
     ///   - refused: The proof that the server refused.
-    ///   - isRefused: The same if the refused proof is no longer known.
+    ///   - isRefused: The same if the refused credentials are no longer known.
     func credentials(
         for batch: OutgoingBatch? = nil, replacing refused: FirebaseTokens.RequestCredentials? = nil,
         isRefused: Bool = false
-    ) async throws(StorageError) -> (headers: [(String, String)], proof: FirebaseTokens.RequestCredentials) {
+    ) async throws(StorageError) -> (headers: [(String, String)], credentials: FirebaseTokens.RequestCredentials) {
         let tokens = batch.map { self.tokens.bound(to: CallOwner($0.userID)) } ?? self.tokens
-        let proof: FirebaseTokens.RequestCredentials
+        let credentials: FirebaseTokens.RequestCredentials
         do throws(FirebaseTokens.Failure) {
-            proof = try await tokens.proof(for: endpoint, replacing: refused, isRefused: isRefused)
+            credentials = try await tokens.credentials(for: endpoint, replacing: refused, isRefused: isRefused)
         } catch {
             // The batch waits for its own user.
             if batch != nil, case .otherUser = error {
@@ -72,13 +72,13 @@ struct FirestoreService: Sendable {
             throw StorageError(error)
         }
         var headers = headers
-        if let user = proof.user {
+        if let user = credentials.user {
             headers.append(("Authorization", "Bearer \(user.value.reveal())"))
-        } else if let token = proof.project, let credential = tokens.credential {
+        } else if let token = credentials.project, let credential = tokens.credential {
             headers += credential.headers(with: token, for: database.project)
         }
-        if let app = proof.app { headers.append(("X-Firebase-AppCheck", app.reveal())) }
-        return (headers, proof)
+        if let app = credentials.app { headers.append(("X-Firebase-AppCheck", app.reveal())) }
+        return (headers, credentials)
     }
 
     /// This service for a series of calls of the current user. Calls fail once another user signs in.
@@ -250,7 +250,7 @@ struct FirestoreService: Sendable {
         var refused: FirebaseTokens.RequestCredentials?
         while true {
             request.headers = ["Content-Type": "application/json"]
-            let (headers, proof) = try await credentials(for: batch, replacing: refused)
+            let (headers, credentials) = try await credentials(for: batch, replacing: refused)
             for (name, value) in headers { request.headers.add(name, value) }
             let answer = try await send(request).get()
             guard let failure = failure(answer) else { return answer }
@@ -258,12 +258,13 @@ struct FirestoreService: Sendable {
                 let error = StorageError(failure)
                 // The new token was refused, too.
                 if refused != nil, error.code == .unauthenticated { throw error.asLasting() }
-                guard error.code == .unauthorized, proof.user == nil, let remark = tokens.unauthenticatedHint else {
+                guard error.code == .unauthorized, credentials.user == nil, let remark = tokens.unauthenticatedHint
+                else {
                     throw error
                 }
                 throw error.saying("\(error.message) \(remark)")
             }
-            refused = proof
+            refused = credentials
         }
     }
 

@@ -73,7 +73,7 @@ extension MockAccounts {
         let claims: MockClaims? = if let claims = edit.claims { try MockClaims(checking: claims) } else { nil }
         let isAsked = asksForConfirmation
         return try change { (state) throws(AuthError) in
-            guard var account = state.accounts[id] else { throw .nobody }
+            guard var account = state.accounts[id] else { throw .noAccount }
             if let email {
                 if let owner = state.account(withEmail: email), owner != id { throw .emailInUse }
                 account.email = email
@@ -101,14 +101,14 @@ extension MockAccounts {
 
     func remove(_ id: AuthUser.ID) throws(AuthError) {
         try change { (state) throws(AuthError) in
-            guard state.accounts.removeValue(forKey: id) != nil else { throw .nobody }
+            guard state.accounts.removeValue(forKey: id) != nil else { throw .noAccount }
             state.sessions = state.sessions.filter { $0.value.userID != id }
         }
     }
 
     /// Ends all sessions of an existing account.
     func endAllSessions(of id: AuthUser.ID) throws(AuthError) {
-        guard read({ $0.accounts[id] }) != nil else { throw .nobody }
+        guard read({ $0.accounts[id] }) != nil else { throw .noAccount }
         endSessions(of: id)
     }
 
@@ -124,7 +124,7 @@ extension MockAccounts {
 
     func link(_ kind: AccountLink, for email: String, redirectURL: URL?) throws(AuthError) -> URL {
         let email = try MockAccounts.checked(email)
-        guard read({ $0.account(withEmail: email) }) != nil else { throw .nobody }
+        guard read({ $0.account(withEmail: email) }) != nil else { throw .noAccount }
         let code = RandomID.make(length: 32)
         let page: (mail: MockMail.Kind, base: String, mode: String) =
             switch kind {
@@ -223,7 +223,7 @@ extension MockAccounts.State {
 }
 
 extension AuthError {
-    fileprivate static let nobody = AuthError(.userNotFound, "There is no such account.")
+    fileprivate static let noAccount = AuthError(.userNotFound, "There is no such account.")
 
     fileprivate static func identityTaken(_ what: String) -> AuthError {
         AuthError(.identityInUse, "An account with this \(what) already exists.")

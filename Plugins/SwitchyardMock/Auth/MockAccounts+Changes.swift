@@ -126,7 +126,9 @@ extension MockAccounts {
             guard let known = state.enrollments[enrollment.session.reveal()], known.userID == id else {
                 throw AuthError(.codeExpired, "The enrolment of the second factor has expired. Begin again.")
             }
-            guard OneTimeCode.step(of: code.reveal(), key: known.key, at: now.seconds) != nil else { throw .wrongProof }
+            guard OneTimeCode.step(of: code.reveal(), key: known.key, at: now.seconds) != nil else {
+                throw .wrongCredential
+            }
             state.enrollments[enrollment.session.reveal()] = nil
             let factor = SecondFactor(id: RandomID.make(), kind: known.kind, displayName: name)
             state.accounts[id]?.factors.append(MockAccount.Factor(factor: factor, key: known.key))

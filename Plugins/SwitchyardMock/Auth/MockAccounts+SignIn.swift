@@ -57,12 +57,12 @@ extension MockAccounts {
 
     /// Starts a session for the owner of the credential.
     ///
-    /// - Parameter present: The current user, who keeps their account if both it and the credential are anonymous.
-    func signIn(_ credential: AuthCredential, present: AuthUser?) throws(AuthError) -> SignedIn {
+    /// - Parameter current: The current user, who keeps their account if both it and the credential are anonymous.
+    func signIn(_ credential: AuthCredential, current: AuthUser?) throws(AuthError) -> SignedIn {
         let now = now()
         return try change { (state) throws(AuthError) in
-            if case .anonymous = credential.kind, let present, present.isAnonymous, state.accounts[present.id] != nil {
-                return open(&state, present.id, now)
+            if case .anonymous = credential.kind, let current, current.isAnonymous, state.accounts[current.id] != nil {
+                return open(&state, current.id, now)
             }
             let id = try owner(of: credential, &state, now, creates: true)
             try admit(id, state)
@@ -83,7 +83,7 @@ extension MockAccounts {
             }
             guard let account = state.accounts[half.userID],
                 account.accepts(oneTimeCode: answer.code, of: answer.factor, at: now)
-            else { throw .wrongProof }
+            else { throw .wrongCredential }
             try admit(half.userID, state)
             state.halfSignIns[challenge.session.reveal()] = nil
             return open(&state, half.userID, now, claims: half.claims)
@@ -96,7 +96,7 @@ extension MockAccounts {
         try change { (state) throws(AuthError) in
             let session = try state.session(refreshToken, now)
             let id = try owner(of: credential, &state, now, creates: false)
-            guard id == session.userID else { throw .wrongProof }
+            guard id == session.userID else { throw .wrongCredential }
             try askForSecondFactor(id, &state, now)
             state.sessions[refreshToken]?.provedAt = now
         }
@@ -140,7 +140,7 @@ extension MockAccounts {
         try change { (state) throws(AuthError) in
             try MockAccounts.check(password)
             let email = try state.take(code.reveal(), code.reveal(), .passwordReset, now)
-            guard let id = state.account(withEmail: email) else { throw .wrongProof }
+            guard let id = state.account(withEmail: email) else { throw .wrongCredential }
             state.accounts[id]?.setPassword(password)
             state.accounts[id]?.confirm(email)
             state.sessions = state.sessions.filter { $0.value.userID != id }
@@ -168,16 +168,16 @@ extension MockAccounts {
     ) throws(AuthError) -> String {
         switch credential.kind {
         case .anonymous:
-            guard creates else { throw .wrongProof }
+            guard creates else { throw .wrongCredential }
             return state.create(now) { $0.isAnonymous = true }
         case .password(let email, let password):
             guard let id = state.account(withEmail: email.lowercased()),
                 state.accounts[id]?.accepts(password) == true
-            else { throw .wrongProof }
+            else { throw .wrongCredential }
             return id
         case .customToken(let token):
             guard let claims = SignedToken(token, "custom", key: state.key)?.claims, let id = claims["sub"] else {
-                throw .wrongProof
+                throw .wrongCredential
             }
             if let end = claims["exp"].flatMap({ Int64($0) }), end <= now.microseconds {
                 throw AuthError(.codeExpired, "The custom token has expired. Ask for a new one.")
@@ -187,7 +187,7 @@ extension MockAccounts {
         case .emailLink(let email, let link) where state.isConfirmation(link):
             let code = URLQuery(link)["code"] ?? ""
             let address = try state.take(code, code, .addressConfirmation, now)
-            guard address == email.lowercased(), let id = state.confirm(address) else { throw .wrongProof }
+            guard address == email.lowercased(), let id = state.confirm(address) else { throw .wrongCredential }
             return id
         default:
             let identity = try identity(of: credential, &state, now)
@@ -195,7 +195,7 @@ extension MockAccounts {
                 if identity.provider == .emailLink { state.accounts[id]?.confirm(identity.subject) }
                 return id
             }
-            guard creates else { throw .wrongProof }
+            guard creates else { throw .wrongCredential }
             guard identity.email.flatMap({ state.account(withEmail: $0) }) == nil else { throw .emailInUse }
             return state.create(now) { $0.take(identity) }
         }
@@ -210,26 +210,26 @@ extension MockAccounts {
             guard let claims = SignedToken(token, "identity", key: state.key)?.claims,
                 claims["iss"] == provider.rawValue, let subject = claims["sub"],
                 claims["nonce"] == nil || claims["nonce"] == rawNonce.map(MockAccounts.digest)
-            else { throw .wrongProof }
+            else { throw .wrongCredential }
             return VouchedIdentity(provider: provider, subject: subject, email: claims["email"]?.lowercased())
         case .browser(let signIn, let callback):
             let query = URLQuery(callback)
-            guard query["state"] == signIn.state else { throw .wrongProof }
+            guard query["state"] == signIn.state else { throw .wrongCredential }
             if query["error"] != nil { throw AuthError(.cancelled, "The sign-in was cancelled in the browser.") }
             guard let code = query["code"], let grant = state.grants[code],
                 grant.challenge == MockAccounts.digest(signIn.verifier)
-            else { throw .wrongProof }
+            else { throw .wrongCredential }
             state.grants[code] = nil
             return VouchedIdentity(
                 provider: grant.provider, subject: grant.subject, email: grant.email?.lowercased())
         case .phoneCode(let verification, let code):
             let number = try state.take(verification.id, code.reveal(), .phoneCode, now)
-            guard number == verification.phoneNumber else { throw .wrongProof }
+            guard number == verification.phoneNumber else { throw .wrongCredential }
             return VouchedIdentity(provider: .phone, subject: number, email: nil)
         case .emailLink(let email, let link):
             let code = URLQuery(link)["code"] ?? ""
             let recipient = try state.take(code, code, .signInLink, now)
-            guard recipient == email.lowercased() else { throw .wrongProof }
+            guard recipient == email.lowercased() else { throw .wrongCredential }
             return VouchedIdentity(provider: .emailLink, subject: recipient, email: recipient)
         case .anonymous, .password, .customToken:
             throw AuthError(.invalidArgument, "This proof cannot be linked to an account.")
@@ -371,13 +371,13 @@ extension MockAccounts.State {
     mutating func take(
         _ id: String, _ code: String, _ kind: MockMail.Kind, _ now: Timestamp
     ) throws(AuthError) -> String {
-        guard let known = codes[id], known.kind == kind.rawValue else { throw .wrongProof }
+        guard let known = codes[id], known.kind == kind.rawValue else { throw .wrongCredential }
         guard !known.isUsed, now.microseconds < known.expiresAt, known.failures < 5 else {
             throw AuthError(.codeExpired, "The code has expired or was used before. Request a new one.")
         }
         guard known.code == code else {
             codes[id]?.failures += 1
-            throw .wrongProof
+            throw .wrongCredential
         }
         codes[id]?.isUsed = true
         return known.recipient
@@ -385,7 +385,7 @@ extension MockAccounts.State {
 }
 
 extension AuthError {
-    static let wrongProof = AuthError(.invalidCredential, "The password, code, link or token is wrong.")
+    static let wrongCredential = AuthError(.invalidCredential, "The password, code, link or token is wrong.")
     static let emailInUse = AuthError(.emailInUse, "An account with this address already exists.")
     static let disabled = AuthError(.userDisabled, "The account was disabled.")
 }

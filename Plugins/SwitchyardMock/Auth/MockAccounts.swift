@@ -175,7 +175,7 @@ public final class MockAccounts: Sendable {
         guard let signed = SignedToken(token, "access", key: key), case let claims = signed.claims,
             let userID = claims["sub"],
             let end = claims["exp"].flatMap({ Int64($0) }).map({ Timestamp(microseconds: $0) })
-        else { throw TokenError(.invalidSignature, "The project has not signed the token.") }
+        else { throw TokenError(.invalidSignature, "The project did not sign the token.") }
         guard now < end else {
             throw TokenError(.tokenExpired, "The token has expired. Refresh it and send the request again.")
         }

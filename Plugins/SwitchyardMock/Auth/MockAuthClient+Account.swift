@@ -104,14 +104,14 @@ extension MockAuthClient {
     private func answer<Answer>(
         _ session: AuthSession, _ body: (MockAccounts, String) throws(AuthError) -> Answer
     ) async throws(AuthError) -> Answer {
-        let present = try await engine.currentSession(session.id)
-        guard let token = present.tokens?.refresh else { throw .sessionOver }
+        let current = try await engine.currentSession(session.id)
+        guard let token = current.tokens?.refresh else { throw .sessionOver }
         do throws(AuthError) {
             return try body(server, token.reveal())
         } catch {
             switch error.code {
-            case .sessionExpired: await engine.refused(present)
-            case .userDisabled: try? await engine.end(SignOut(.byServer), present)
+            case .sessionExpired: await engine.refused(current)
+            case .userDisabled: try? await engine.end(SignOut(.byServer), current)
             default: break
             }
             throw error

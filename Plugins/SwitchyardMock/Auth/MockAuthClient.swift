@@ -6,7 +6,7 @@ import Synchronization
 
 /// Accounts and sessions in the ``MockAccounts`` of a backend, with every way to sign in, without a network.
 ///
-/// The session is kept in a ``MockSessionStore`` and outlives the client. Access tokens are refreshed one at a time, each for
+/// The session is saved in a ``MockSessionStore`` and outlives the client. Access tokens are refreshed one at a time, each for
 /// the session that started the refresh. All of this is done by the session engine that every provider uses.
 public final class MockAuthClient: AuthClient {
     public let provider: InfrastructureProvider = .mock
@@ -114,7 +114,7 @@ public final class MockAuthClient: AuthClient {
     }
 
     public func resendConfirmation(to email: String) async throws(AuthError) {
-        try await tell(.resendConfirmation) { (server) throws(AuthError) in
+        try await send(.resendConfirmation) { (server) throws(AuthError) in
             try server.resendConfirmation(to: email)
         }
     }
@@ -122,9 +122,9 @@ public final class MockAuthClient: AuthClient {
     @discardableResult
     public func signIn(with credential: AuthCredential) async throws(AuthError) -> AuthUser {
         try check(credential)
-        let present = await engine.state.user
+        let current = await engine.state.user
         return try await enter(.signIn, credential.name) { (server) throws(AuthError) in
-            try server.signIn(credential, present: present)
+            try server.signIn(credential, current: current)
         }
     }
 
@@ -180,22 +180,22 @@ public final class MockAuthClient: AuthClient {
 
     public func sendEmailLink(to email: String, redirectURL: URL) async throws(AuthError) {
         try require(\.emailLinks, "sign-in by e-mail link")
-        try await tell(.sendEmailLink) { (server) throws(AuthError) in
+        try await send(.sendEmailLink) { (server) throws(AuthError) in
             try server.sendEmailLink(to: email, redirectURL: redirectURL)
         }
     }
 
     public func sendPasswordReset(to email: String) async throws(AuthError) {
         try require(\.passwordReset, "resetting passwords")
-        try await tell(.sendPasswordReset) { (server) throws(AuthError) in try server.sendPasswordReset(to: email) }
+        try await send(.sendPasswordReset) { (server) throws(AuthError) in try server.sendPasswordReset(to: email) }
     }
 
     public func resetPassword(code: Secret, newPassword: Secret) async throws(AuthError) {
         try require(\.passwordReset, "resetting passwords")
-        try await tell(.resetPassword) { (server) throws(AuthError) in try server.resetPassword(code, newPassword) }
+        try await send(.resetPassword) { (server) throws(AuthError) in try server.resetPassword(code, newPassword) }
     }
 
-    private func tell(
+    private func send(
         _ operation: MockOperation<Bool, AuthError>, _ body: (MockAccounts) throws(AuthError) -> Void
     ) async throws(AuthError) {
         try await engine.checkOpen()

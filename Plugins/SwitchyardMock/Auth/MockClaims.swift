@@ -14,11 +14,11 @@ struct MockClaims: Sendable, Hashable {
     /// - Throws: `.invalidArgument` for a reserved name, and for a value without a JSON form.
     init(checking values: [String: DocumentValue]) throws(AuthError) {
         if let name = values.keys.first(where: { MockClaims.reserved.contains($0) }) {
-            throw AuthError(.invalidArgument, "Every token says “\(name)” already. Choose another name for the claim.")
+            throw AuthError(.invalidArgument, "Every token has the claim “\(name)”. Choose another name.")
         }
         guard values.values.allSatisfy(MockClaims.isPlain) else {
             throw AuthError(
-                .invalidArgument, "Claims are texts, finite numbers, truth values, null, lists and maps of them.")
+                .invalidArgument, "Claims must be strings, finite numbers, booleans, null, or lists and maps of these.")
         }
         self.values = values
     }

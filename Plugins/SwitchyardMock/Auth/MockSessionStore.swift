@@ -19,7 +19,7 @@ public final class MockSessionStore: Sendable {
         get { locked.withLock { $0 } }
         set {
             locked.withLock { $0 = newValue }
-            unlocking.tell { $0() }
+            unlocking.send { $0() }
         }
     }
 

@@ -144,7 +144,8 @@ public final class MockFileStorageClient: FileStorageClient {
             throw .unsupported("download addresses", by: provider, instead: "Download the file through the client.")
         }
         guard expiresIn.map({ $0 > .zero }) ?? true else {
-            throw FileStorageError(.invalidArgument, "A URL must be valid for some time.")
+            throw FileStorageError(
+                .invalidArgument, "A URL must be valid for at least some time. Pass a positive duration.")
         }
         try path.checked()
         if let scripted = try await enter(.downloadURL, path.rawValue) { return scripted }

@@ -103,11 +103,11 @@ final class MockArchive: Sendable {
 
     func save(_ device: MockDevice) {
         keep { (_) throws(MockFile.Failure) in
-            let kept = database.withState { _ in
+            let saved = database.withState { _ in
                 defer { device.queue.isSaved = true }
                 return device.queue.isSaved ? nil : device.keptAs.map { ($0, WriteCoding.json(device.queue.shares)) }
             }
-            guard let (name, json) = kept else { return }
+            guard let (name, json) = saved else { return }
             do throws(MockFile.Failure) {
                 try folder.file(name).write(json.bytes())
             } catch {
@@ -135,12 +135,12 @@ final class MockArchive: Sendable {
     /// Saved when a device is shut down or goes offline, not after every read.
     func saveCache(of device: MockDevice) {
         keep { (_) throws(MockFile.Failure) in
-            let kept = database.withState { _ -> (String, DocumentTable)? in
+            let saved = database.withState { _ -> (String, DocumentTable)? in
                 guard let name = device.keptAs, device.savedCache != device.cache.version else { return nil }
                 device.savedCache = device.cache.version
                 return (name, device.cache)
             }
-            guard let (name, table) = kept else { return }
+            guard let (name, table) = saved else { return }
             do throws(MockFile.Failure) {
                 try cacheFile(name).write(JSON.array(table.all.map(DocumentCoding.json)).bytes())
             } catch {
@@ -160,18 +160,18 @@ final class MockArchive: Sendable {
     }
 
     private func loadAccounts() throws(MockFile.Failure) {
-        guard let kept = try folder.file("accounts").decode(SavedAccounts.self) else { return }
+        guard let saved = try folder.file("accounts").decode(SavedAccounts.self) else { return }
         accounts.change { state in
-            state.accounts = kept.accounts
-            state.sessions = kept.sessions
-            state.codes = kept.codes
-            state.key = kept.key
+            state.accounts = saved.accounts
+            state.sessions = saved.sessions
+            state.codes = saved.codes
+            state.key = saved.key
         }
     }
 
     func saveAccounts() {
         keep { (saved) throws(MockFile.Failure) in
-            let (version, kept) = accounts.read { state in
+            let (version, accounts) = accounts.read { state in
                 (
                     state.version,
                     SavedAccounts(
@@ -179,14 +179,14 @@ final class MockArchive: Sendable {
                 )
             }
             guard version != saved.accounts else { return }
-            try folder.file("accounts").encode(kept)
+            try folder.file("accounts").encode(accounts)
             saved.accounts = version
         }
     }
 
     // MARK: Files
 
-    private struct KeptFiles: Codable {
+    private struct SavedFiles: Codable {
         struct File: Codable {
             let path: String
             let contentType: String
@@ -219,9 +219,9 @@ final class MockArchive: Sendable {
 
     private func loadFiles() throws(MockFile.Failure) {
         let file = folder.file("files")
-        guard let kept = try file.decode(KeptFiles.self) else { return }
+        guard let saved = try file.decode(SavedFiles.self) else { return }
         var state = MockFiles.State()
-        for one in kept.files {
+        for one in saved.files {
             let path = FilePath(unchecked: one.path)
             guard let data = folder.readContents(one.version) else { throw file.setAside() }
             state.files[path] = MockFiles.Stored(
@@ -232,7 +232,7 @@ final class MockArchive: Sendable {
                     version: one.version, md5: one.md5, cacheControl: one.cacheControl, custom: one.custom),
                 contents: data)
         }
-        for one in kept.uploads {
+        for one in saved.uploads {
             var upload = MockFiles.Upload(
                 path: FilePath(unchecked: one.path),
                 options: UploadOptions(
@@ -247,7 +247,7 @@ final class MockArchive: Sendable {
             upload.parts = one.parts
             state.uploads[one.id] = upload
         }
-        for one in kept.addresses {
+        for one in saved.addresses {
             state.addresses[one.token] = MockFiles.Address(
                 path: FilePath(unchecked: one.path), expiresAt: one.expiresAt.map { Timestamp(microseconds: $0) })
         }
@@ -275,7 +275,7 @@ final class MockArchive: Sendable {
                     start += length
                 }
             }
-            try folder.file("files").encode(kept(state))
+            try folder.file("files").encode(record(of: state))
             // Delete them only now that nothing refers to them.
             if !saved.parts.subtracting(names).isEmpty || saved.files == 0 { folder.keepContents(names) }
             saved.parts = names
@@ -283,31 +283,31 @@ final class MockArchive: Sendable {
         }
     }
 
-    private func kept(_ state: MockFiles.State) -> KeptFiles {
-        KeptFiles(
+    private func record(of state: MockFiles.State) -> SavedFiles {
+        SavedFiles(
             files: state.files.values.map { stored in
                 let metadata = stored.metadata
-                return KeptFiles.File(
+                return SavedFiles.File(
                     path: metadata.path.rawValue, contentType: metadata.contentType,
                     createdAt: metadata.createdAt?.microseconds ?? 0, updatedAt: metadata.updatedAt?.microseconds ?? 0,
                     version: metadata.version ?? "", md5: metadata.md5 ?? "", cacheControl: metadata.cacheControl,
                     custom: metadata.custom)
             },
             uploads: state.uploads.map { id, upload in
-                KeptFiles.Upload(
+                SavedFiles.Upload(
                     id: id, path: upload.path.rawValue, contentType: upload.options.contentType,
                     cacheControl: upload.options.cacheControl, custom: upload.options.custom,
                     replacesExisting: upload.options.replacesExisting, parts: upload.parts)
             },
             addresses: state.addresses.map {
-                KeptFiles.Address(
+                SavedFiles.Address(
                     token: $0.key, path: $0.value.path.rawValue, expiresAt: $0.value.expiresAt?.microseconds)
             })
     }
 
     // MARK: Messages
 
-    private struct KeptInstallation: Codable {
+    private struct SavedInstallation: Codable {
         struct Message: Codable {
             let id: String
             let title: String?
@@ -322,9 +322,9 @@ final class MockArchive: Sendable {
     }
 
     private func loadMessages() throws(MockFile.Failure) {
-        guard let kept = try folder.file("messages").decode([KeptInstallation].self) else { return }
+        guard let saved = try folder.file("messages").decode([SavedInstallation].self) else { return }
         messages.restore(
-            kept.map { one in
+            saved.map { one in
                 let waiting = one.waiting.map { message in
                     RemoteMessage(
                         id: message.id, title: message.title, body: message.body, data: message.data,
@@ -340,16 +340,16 @@ final class MockArchive: Sendable {
         keep { (saved) throws(MockFile.Failure) in
             let (version, installations) = messages.installations
             guard version != saved.messages else { return }
-            let kept = installations.sorted { $0.key < $1.key }.map { token, installation in
-                KeptInstallation(
+            let records = installations.sorted { $0.key < $1.key }.map { token, installation in
+                SavedInstallation(
                     token: token, topics: installation.topics.map(\.rawValue).sorted(),
                     waiting: installation.waiting.map { message in
-                        KeptInstallation.Message(
+                        SavedInstallation.Message(
                             id: message.id, title: message.title, body: message.body, data: message.data,
                             topic: message.topic?.rawValue, sentAt: message.sentAt?.microseconds)
                     })
             }
-            try folder.file("messages").encode(kept)
+            try folder.file("messages").encode(records)
             saved.messages = version
         }
     }

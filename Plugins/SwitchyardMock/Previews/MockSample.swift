@@ -92,7 +92,7 @@ extension MockBackend {
 
     /// Adds documents directly, without a client: for tests and demos.
     ///
-    /// Existing documents are kept. Live streams are updated.
+    /// Existing documents stay. Live streams are updated.
     public func seed(_ documents: [(path: StoragePath, data: DocumentData)]) throws(StorageError) {
         var writes: [DocumentWrite] = []
         for (path, data) in documents where !database.withState({ $0.documents[path] != nil }) {

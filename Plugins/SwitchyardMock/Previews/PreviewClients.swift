@@ -13,7 +13,7 @@ public struct PreviewAuthClient: RoutedAuthClient {
         guard isSignedIn else { return }
         let credential = AuthCredential.password(email: MockSample.email, MockSample.password)
         // Without the sample's accounts, the preview shows the signed-out state.
-        if let signedIn = try? backend.accounts.signIn(credential, present: nil) { store.begin(signedIn) }
+        if let signedIn = try? backend.accounts.signIn(credential, current: nil) { store.begin(signedIn) }
     }
 }
 

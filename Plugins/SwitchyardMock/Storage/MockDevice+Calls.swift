@@ -170,7 +170,7 @@ extension MockDevice {
             userID: userID, access: access, path: path, existing: existing, proposed: proposed, documents: server,
             after: outcome)
         guard let rules, !rules.allows(request) else { return nil }
-        let who = userID.map { " as “\($0)”" } ?? " while nobody is signed in"
+        let who = userID.map { " as “\($0)”" } ?? " while no user is signed in"
         return StorageError(
             .unauthorized, "The mock's rules do not allow \(access.doing) “\(target ?? path.rawValue)”\(who).",
             isRetryable: false, isRefusal: true)

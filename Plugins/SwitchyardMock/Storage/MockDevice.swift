@@ -247,16 +247,16 @@ final class MockDevice: @unchecked Sendable {
     }
 
     private func serve(_ listener: QueryListener, _ server: DocumentTable) -> Action? {
-        listener.needsRefill ? reset(listener, server) : tell(listener, server)
+        listener.needsRefill ? reset(listener, server) : notify(listener, server)
     }
 
     private func reset(_ listener: QueryListener, _ server: DocumentTable) -> Action? {
         listener.reset(
             to: documents(for: listener.query, server, fromCache: listener.options.source == .cache))
-        return tell(listener, server)
+        return notify(listener, server)
     }
 
-    private func tell(_ listener: QueryListener, _ server: DocumentTable) -> Action? {
+    private func notify(_ listener: QueryListener, _ server: DocumentTable) -> Action? {
         let snapshot = listener.snapshot(isFromCache: isFromCache(listener), mayBePending: !queue.isEmpty)
         if rules != nil, !isFromCache(listener),
             let refusal = refusal(toList: listener.documents, of: listener.query, server)

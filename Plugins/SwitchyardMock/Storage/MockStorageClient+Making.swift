@@ -10,7 +10,7 @@ extension MockStorageClient {
     public convenience init(
         _ backend: MockBackend = MockBackend(), network: MockNetwork = MockNetwork(),
         capabilities: StorageCapabilities = .all
-    ) { self.init(backend, network: network, capabilities: capabilities, MockDevice(), Surroundings()) }
+    ) { self.init(backend, network: network, capabilities: capabilities, MockDevice(), Options()) }
 
     /// Creates a device whose queue of writes and cache are stored in the backend's folder under `name`.
     ///
@@ -23,7 +23,7 @@ extension MockStorageClient {
         _ backend: MockBackend, network: MockNetwork = MockNetwork(), capabilities: StorageCapabilities = .all,
         keptAs name: String
     ) throws(InfrastructureError) {
-        self.init(backend, network: network, capabilities: capabilities, MockDevice(), Surroundings())
+        self.init(backend, network: network, capabilities: capabilities, MockDevice(), Options())
         try begin(keptAs: name)
     }
 
@@ -34,7 +34,7 @@ extension MockStorageClient {
         backend.database.withState { _ in _ = device.queue.use(userID ?? "") }
         var capabilities = StorageCapabilities.all
         capabilities.offline = false
-        self.init(backend, network: network, capabilities: capabilities, device, Surroundings())
+        self.init(backend, network: network, capabilities: capabilities, device, Options())
     }
 
     /// Creates a module's client, which deletes a user's documents when they sign out from `auth` with `wipesLocalData`.
@@ -45,14 +45,14 @@ extension MockStorageClient {
         let device = MockDevice()
         device.rules = backend.rules
         let relay = Relay()
-        var surroundings = Surroundings(tenant: tenant)
-        surroundings.report = { [observer = context.observer] kind in
+        var options = Options(tenant: tenant)
+        options.report = { [observer = context.observer] kind in
             observer.observe(InfrastructureEvent(service: .storage, provider: .mock, kind: kind))
         }
         if let session = context.session {
             let known = await session.session.state
             backend.database.withState { _ in _ = device.queue.use(known.user?.id ?? "") }
-            surroundings.session = session.subscribe { change in
+            options.session = session.subscribe { change in
                 let state: AuthState
                 switch change {
                 case .wipe(let userID): return Self.forgetEverything(of: userID, on: device, in: backend)
@@ -70,7 +70,7 @@ extension MockStorageClient {
                 client?.sendQueue()
             }
         }
-        self.init(backend, network: network, capabilities: .all, device, surroundings)
+        self.init(backend, network: network, capabilities: .all, device, options)
         relay.client.withLock { $0.value = self }
         try begin(keptAs: name)
         await session?.catchUp()

@@ -30,7 +30,7 @@ public final class MockStorageClient: StorageClient {
     private let pause = Mutex<Task<Void, Never>?>(nil)
 
     /// The objects that a module adds to its clients.
-    struct Surroundings {
+    struct Options {
         var tenant: MockBackendLease?
         var session: SessionSubscription?
         var report: @Sendable (InfrastructureEvent.Kind) -> Void = { _ in }
@@ -38,12 +38,12 @@ public final class MockStorageClient: StorageClient {
 
     init(
         _ backend: MockBackend, network: MockNetwork, capabilities: StorageCapabilities, _ device: MockDevice,
-        _ surroundings: Surroundings
+        _ options: Options
     ) {
         self.backend = backend
-        tenant = surroundings.tenant
-        session = surroundings.session
-        report = surroundings.report
+        tenant = options.tenant
+        session = options.session
+        report = options.report
         self.capabilities = capabilities
         controls = MockControls(
             network: network, unavailable: .mockIsOffline,
@@ -273,12 +273,12 @@ public final class MockStorageClient: StorageClient {
     }
 
     private func failToSend(isAsked: Bool) {
-        let news = database.change { [device] _ -> (Int?, [DeliveryQueue.Action]) in
+        let failedCount = database.change { [device] _ -> (Int?, [DeliveryQueue.Action]) in
             guard !device.isConnected, device.isNetworkEnabled else { return (nil, []) }
-            let (isNews, actions) = device.queue.failToSend(.mockIsOffline, isAsked: isAsked)
-            return (isNews ? device.queue.items.count : nil, actions)
+            let (isNewFailure, actions) = device.queue.failToSend(.mockIsOffline, isAsked: isAsked)
+            return (isNewFailure ? device.queue.items.count : nil, actions)
         }
-        if let news { report(.pendingWrites(count: news, failure: .init(StorageError.mockIsOffline))) }
+        if let failedCount { report(.pendingWrites(count: failedCount, failure: .init(StorageError.mockIsOffline))) }
         backend.save(device)
     }
 
@@ -307,11 +307,12 @@ public final class MockStorageClient: StorageClient {
         // Before the failure is visible, so that a caller can then request the next attempt.
         pause.withLock { $0 = task }
         let next = Timestamp(clampingSeconds: now.seconds + Int64(seconds), nanoseconds: now.nanoseconds)
-        let (isNews, count, isOwn) = database.change { [device] _ -> ((Bool, Int, Bool), [DeliveryQueue.Action]) in
-            let (isNews, actions) = device.queue.putBack(item.id, failure, until: next)
-            return ((isNews, device.queue.items.count, device.queue.holds(item.id)), actions)
+        let (isNewFailure, count, isOwn) = database.change {
+            [device] _ -> ((Bool, Int, Bool), [DeliveryQueue.Action]) in
+            let (isNewFailure, actions) = device.queue.putBack(item.id, failure, until: next)
+            return ((isNewFailure, device.queue.items.count, device.queue.holds(item.id)), actions)
         }
-        if isNews { report(.pendingWrites(count: count, failure: .init(failure))) }
+        if isNewFailure { report(.pendingWrites(count: count, failure: .init(failure))) }
         if !isOwn { task.cancel() }
         await task.value
         pause.withLock { $0 = nil }

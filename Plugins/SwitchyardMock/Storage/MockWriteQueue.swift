@@ -44,7 +44,7 @@ final class MockWriteQueue {
         var isEmpty: Bool { items.isEmpty && refused.isEmpty }
     }
 
-    /// The user that `items` and `refused` belong to; empty if nobody is signed in.
+    /// The user that `items` and `refused` belong to; empty if no user is signed in.
     private(set) var owner = ""
     /// Why nothing can be sent: the network is disabled for this device, or unreachable.
     let stop = Failure()
@@ -134,7 +134,7 @@ final class MockWriteQueue {
     /// - Returns: Whether the cause differs from the previous attempt's.
     func putBack(
         _ id: String, _ error: StorageError, until time: Timestamp
-    ) -> (isNews: Bool, actions: [Action]) {
+    ) -> (isNewFailure: Bool, actions: [Action]) {
         changeOthers(id) { share, index in
             share.items[index].isUnderWay = false
             share.items[index].failure.note(error)
@@ -142,22 +142,22 @@ final class MockWriteQueue {
         guard let index = items.firstIndex(where: { $0.id == id }) else { return (false, []) }
         items[index].isUnderWay = false
         items[index].failure.note(error, until: time)
-        return (isNews(error), pendingActions())
+        return (isNewFailure(error), pendingActions())
     }
 
     /// Records that the first write cannot even be sent. This counts as one attempt, until the cause changes or another attempt
     /// is requested.
     ///
     /// - Returns: Whether the cause differs from the previous attempt's.
-    func failToSend(_ error: StorageError, isAsked: Bool) -> (isNews: Bool, actions: [Action]) {
+    func failToSend(_ error: StorageError, isAsked: Bool) -> (isNewFailure: Bool, actions: [Action]) {
         guard let first = items.first, !first.isUnderWay else { return (false, []) }
         guard isAsked || first.attempts == 0 || first.failure.last?.message != error.message else { return (false, []) }
         items[0].attempts += 1
         first.failure.note(error)
-        return (isNews(error), pendingActions())
+        return (isNewFailure(error), pendingActions())
     }
 
-    private func isNews(_ error: StorageError) -> Bool {
+    private func isNewFailure(_ error: StorageError) -> Bool {
         defer { cause = error }
         return cause?.code != error.code || cause?.message != error.message
     }

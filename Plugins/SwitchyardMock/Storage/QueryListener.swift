@@ -56,13 +56,13 @@ final class QueryListener {
         let metadata = SnapshotMetadata(
             isFromCache: isFromCache,
             hasPendingWrites: mayBePending && list.contains { $0.metadata.hasPendingWrites })
-        let isTold = options.includesMetadataChanges || !changes.contains { $0.kind == .metadata }
-        let told = isTold ? changes : changes.filter { $0.kind != .metadata }
+        let reportsMetadata = options.includesMetadataChanges || !changes.contains { $0.kind == .metadata }
+        let reported = reportsMetadata ? changes : changes.filter { $0.kind != .metadata }
         let isFirst = self.metadata == nil
         let isNewMetadata = options.includesMetadataChanges && self.metadata != metadata
         self.metadata = metadata
-        guard isFirst || !told.isEmpty || isNewMetadata else { return nil }
-        return QuerySnapshot(query: query, documents: list, changes: told, metadata: metadata, since: previous)
+        guard isFirst || !reported.isEmpty || isNewMetadata else { return nil }
+        return QuerySnapshot(query: query, documents: list, changes: reported, metadata: metadata, since: previous)
             .projected
     }
 }

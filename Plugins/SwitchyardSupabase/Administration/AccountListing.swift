@@ -47,7 +47,7 @@ struct AccountListing: Sendable {
     /// Enough to make up for half a million deletions between two pages.
     private static let mostAnswers = 1000
 
-    /// - Returns: At most `limit` rows, and the place of the last one; `nil` as the place at the end.
+    /// - Returns: At most `limit` rows, and the cursor of the last one; `nil` at the end.
     func page(after place: Place?, limit: Int) async throws(AuthError) -> (rows: [Row], next: Place?) {
         var start = place?.index ?? 0
         // The answer also needs an account with an earlier time, the last account returned, and one with a later time.

@@ -17,8 +17,8 @@ struct SupabaseAccountFields {
         if !claims.isEmpty { json["app_metadata"] = .object(claims) }
     }
 
-    /// - Parameter present: The current account, needed for new claims.
-    init(_ edit: AccountEdit, of present: JSON?) throws(AuthError) {
+    /// - Parameter current: The current account, needed for new claims.
+    init(_ edit: AccountEdit, of current: JSON?) throws(AuthError) {
         try set(email: edit.email, phone: edit.phoneNumber, edit.password)
         if edit.isEmailVerified == true { json["email_confirm"] = true }
         try set(edit.displayName, edit.photoURL)
@@ -26,7 +26,7 @@ struct SupabaseAccountFields {
         guard let claims = edit.claims else { return }
         // Claims are merged with the existing ones; null removes one.
         var object = try ManagedAccount.supabase(claims: claims)
-        for old in present?["app_metadata"]?.object ?? [:]
+        for old in current?["app_metadata"]?.object ?? [:]
         where object[old.key] == nil && !ManagedAccount.serviceClaims.contains(old.key) { object[old.key] = .null }
         if !object.isEmpty { json["app_metadata"] = .object(object) }
     }
@@ -121,7 +121,7 @@ extension ManagedAccount {
         for (name, value) in claims.sorted(by: { $0.key < $1.key }) {
             guard !serviceClaims.contains(name) else {
                 throw AuthError(
-                    .invalidArgument, "The claim “\(name)” is kept by Supabase itself. Choose another name.")
+                    .invalidArgument, "The claim “\(name)” is reserved by Supabase. Choose another name.")
             }
             guard let json = JSON(claim: value) else {
                 throw AuthError(

@@ -66,16 +66,16 @@ struct SupabaseAdminClient: AdminClient {
         // Check the arguments before any request.
         var fields = try SupabaseAccountFields(edit, of: nil)
         if fields.json.isEmpty || edit.claims != nil || edit.isEmailVerified == false {
-            guard let present = try await json(of: id) else { throw Self.nobody(id) }
-            if edit.isEmailVerified == false, present["email_confirmed_at"]?.string != nil {
+            guard let current = try await json(of: id) else { throw Self.noAccount(id) }
+            if edit.isEmailVerified == false, current["email_confirmed_at"]?.string != nil {
                 throw .unsupported(
                     "addresses that stop being confirmed", by: provider,
                     instead: "Disable the account, or keep what you know of its address in a claim.")
             }
-            fields = try SupabaseAccountFields(edit, of: present)
-            if fields.json.isEmpty { return try managed(present) }
+            fields = try SupabaseAccountFields(edit, of: current)
+            if fields.json.isEmpty { return try managed(current) }
         }
-        guard SupabaseAccountFields.isID(id) else { throw Self.nobody(id) }
+        guard SupabaseAccountFields.isID(id) else { throw Self.noAccount(id) }
         do throws(AuthError) {
             return try managed(try await call(.put, "/admin/users/\(id)", fields.json))
         } catch {
@@ -84,7 +84,7 @@ struct SupabaseAdminClient: AdminClient {
     }
 
     func delete(_ id: AuthUser.ID) async throws(AuthError) {
-        guard SupabaseAccountFields.isID(id) else { throw Self.nobody(id) }
+        guard SupabaseAccountFields.isID(id) else { throw Self.noAccount(id) }
         _ = try await call(.delete, "/admin/users/\(id)")
     }
 
@@ -132,10 +132,10 @@ struct SupabaseAdminClient: AdminClient {
     private func managed(_ json: JSON) throws(AuthError) -> ManagedAccount {
         if let account = ManagedAccount(supabase: json, at: service.now()) { return account }
         guard let id = json["id"]?.string else { throw AuthError(SupabaseAuthFailure.unreadable) }
-        throw Self.nobody(id)
+        throw Self.noAccount(id)
     }
 
-    private static func nobody(_ id: AuthUser.ID) -> AuthError {
+    private static func noAccount(_ id: AuthUser.ID) -> AuthError {
         AuthError(.userNotFound, "There is no account with the ID “\(id)”.")
     }
 

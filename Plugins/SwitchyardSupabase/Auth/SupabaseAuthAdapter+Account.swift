@@ -66,7 +66,7 @@ extension SupabaseAuthAdapter {
             try await checkIsLinked(credential, in: session)
             let grant: SupabaseGrant
             do throws(SupabaseAuthFailure) {
-                grant = try await SupabaseAuthAdapter.grant(credential, service, present: session.user.id)
+                grant = try await SupabaseAuthAdapter.grant(credential, service, current: session.user.id)
             } catch {
                 throw AuthError(error)
             }
@@ -252,7 +252,7 @@ extension SupabaseAuthAdapter {
             return failure.code == "user_banned"
                 ? AuthError(failure) : AuthError(.sessionExpired, "The account no longer exists.", underlying: failure)
         case ("session_not_found", _), ("session_expired", _):
-            if let present = try? await engine.currentSession(session.id) { await engine.refused(present) }
+            if let current = try? await engine.currentSession(session.id) { await engine.refused(current) }
         default: break
         }
         return AuthError(failure)

@@ -54,12 +54,12 @@ public final class SupabaseAuthAdapter: AuthClient {
         ) { session in await SupabaseAuthAdapter.refresh(session, service) }
     }
 
-    convenience init(_ surroundings: SupabaseContext, deletion: AccountDeletion?) throws(InfrastructureError) {
-        let address = surroundings.project.auth
+    convenience init(_ context: SupabaseContext, deletion: AccountDeletion?) throws(InfrastructureError) {
+        let address = context.project.auth
         self.init(
-            address: address, apiKey: surroundings.configuration.key, transport: surroundings.transport,
-            store: SessionStores.make(in: try surroundings.folder("auth"), name: "session-\(surroundings.project.id)"),
-            context: surroundings.context, deletion: deletion, plainHost: surroundings.project.plainHost)
+            address: address, apiKey: context.configuration.key, transport: context.transport,
+            store: SessionStores.make(in: try context.folder("auth"), name: "session-\(context.project.id)"),
+            context: context.module, deletion: deletion, plainHost: context.project.plainHost)
     }
 
     // MARK: Refreshing
@@ -204,9 +204,9 @@ public final class SupabaseAuthAdapter: AuthClient {
             // A new account would orphan the data of this one.
             return user
         }
-        let present = await engine.session?.user.id
+        let current = await engine.session?.user.id
         return try await enter(try await engine.beginAttempt()) { service throws(SupabaseAuthFailure) in
-            try await SupabaseAuthAdapter.grant(credential, service, present: present)
+            try await SupabaseAuthAdapter.grant(credential, service, current: current)
         }
     }
 
@@ -314,15 +314,15 @@ public final class SupabaseAuthAdapter: AuthClient {
             // The code yields a session, used only to set the new password.
             let grant = try SupabaseGrant(
                 session: try await service.call(.post, "/verify", request), at: service.now())
-            let proof = grant.tokens.access
+            let access = grant.tokens.access
             var refusal: SupabaseAuthFailure?
             do throws(SupabaseAuthFailure) {
-                _ = try await service.call(.put, "/user", ["password": .string(newPassword.reveal())], as: proof)
+                _ = try await service.call(.put, "/user", ["password": .string(newPassword.reveal())], as: access)
             } catch {
                 refusal = error
             }
             // Also for a cancelled caller, since nothing else could end the session.
-            await Task { _ = try? await service.call(.post, "/logout?scope=local", as: proof) }.value
+            await Task { _ = try? await service.call(.post, "/logout?scope=local", as: access) }.value
             if let refusal { throw refusal }
         }
     }

@@ -105,7 +105,7 @@ extension AuthError {
             default:
                 (
                     Code(rawValue: serverCode),
-                    "The server refused the call (\(serverCode)). Look the code up in Supabase's documentation, and see "
+                    "The server refused the call (\(serverCode)). Look up the code in Supabase's documentation, and see "
                         + "Logs, Auth in the dashboard."
                 )
             }
@@ -216,9 +216,9 @@ struct SupabaseAuthFailure: Error, Sendable {
         let body = try? JSON(parsing: response.body)
         guard let body, body.object != nil else {
             // A page comes from a proxy, or from a server that is not Supabase's.
-            let isStranger = response.body.isWebPage && ![407, 413, 429].contains(response.status)
+            let isForeign = response.body.isWebPage && ![407, 413, 429].contains(response.status)
             kind =
-                response.status >= 500 || response.status == 400 || isStranger
+                response.status >= 500 || response.status == 400 || isForeign
                 ? .unanswered(nil, status: response.status)
                 : .refused(code: response.headers["x-sb-error-code"], status: response.status, hint: "")
             return

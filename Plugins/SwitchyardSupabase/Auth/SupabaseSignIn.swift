@@ -6,9 +6,9 @@ import SwitchyardWire
 
 /// The calls for each kind of credential.
 extension SupabaseAuthAdapter {
-    /// - Parameter present: The account that is signed in on this device.
+    /// - Parameter current: The account that is signed in on this device.
     static func grant(
-        _ credential: AuthCredential, _ service: SupabaseAuthService, present: AuthUser.ID? = nil
+        _ credential: AuthCredential, _ service: SupabaseAuthService, current: AuthUser.ID? = nil
     ) async throws(SupabaseAuthFailure) -> SupabaseGrant {
         switch credential.kind {
         case .anonymous:
@@ -33,7 +33,7 @@ extension SupabaseAuthAdapter {
                     "type": "sms", "phone": .string(verification.phoneNumber), "token": .string(code.reveal()),
                 ])
         case .emailLink(let email, let link):
-            return try await service.session(ofLink: link, email, present)
+            return try await service.session(ofLink: link, email, current)
         }
     }
 }
@@ -41,7 +41,7 @@ extension SupabaseAuthAdapter {
 extension SupabaseAuthFailure {
     /// A new address that must be confirmed from both mailboxes.
     fileprivate static let halfConfirmed = own(
-        .emailNotConfirmed, "The link was taken. Open the one in the mail to the other address as well.")
+        .emailNotConfirmed, "The link was accepted. Open the one in the email to the other address, too.")
 }
 
 extension SupabaseAuthService {
@@ -64,14 +64,14 @@ extension SupabaseAuthService {
 
     /// Signs in with the link from the email, or the address to which it leads.
     ///
-    /// A link says nothing about its account, so it may be somebody else's: the account's address has to be the one that the
-    /// user entered. Only the link for a change of the `present` account's address may have been sent to the old one.
+    /// A link says nothing about its account, so it may be another person's: the account's address has to be the one that the
+    /// user entered. Only the link for a change of the `current` account's address may have been sent to the old one.
     func session(
-        ofLink link: URL, _ email: String, _ present: AuthUser.ID?
+        ofLink link: URL, _ email: String, _ current: AuthUser.ID?
     ) async throws(SupabaseAuthFailure) -> SupabaseGrant {
         let items = try Self.items(of: link)
         let grant = try await grant(items)
-        let isOwnChange = items["type"] == "email_change" && grant.user.id == present
+        let isOwnChange = items["type"] == "email_change" && grant.user.id == current
         guard isOwnChange || grant.user.email?.lowercased() == email.lowercased() else {
             // A session that came with the address was not made by this call.
             if items["access_token"] == nil { await giveBack(grant) }

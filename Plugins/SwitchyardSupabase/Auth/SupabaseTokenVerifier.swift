@@ -18,18 +18,18 @@ final class SupabaseTokenVerifier: TokenVerifier {
     /// The roles of keys, which belong to no user.
     private static let keyRoles: Set<String> = ["anon", "service_role"]
 
-    init(_ surroundings: SupabaseContext) {
-        let (address, transport) = (surroundings.project.auth, surroundings.transport)
+    init(_ context: SupabaseContext) {
+        let (address, transport) = (context.project.auth, context.transport)
         rules = TokenRules(issuers: [address], audience: "authenticated")
         keys = PublishedKeys(
-            address + "/.well-known/jwks.json", .keySet, transport: transport, clock: surroundings.context.clock)
-        code = surroundings.configuration.jwtSecret.flatMap { secret in
+            address + "/.well-known/jwks.json", .keySet, transport: transport, clock: context.module.clock)
+        code = context.configuration.jwtSecret.flatMap { secret in
             LegacySecret.problem(of: secret) == nil ? HMACSHA256(key: Array(secret.reveal().utf8)) : nil
         }
         service = SupabaseAuthService(
-            address: address, apiKey: surroundings.configuration.key, transport: transport,
-            clock: surroundings.context.clock, now: surroundings.context.now)
-        now = surroundings.context.now
+            address: address, apiKey: context.configuration.key, transport: transport,
+            clock: context.module.clock, now: context.module.now)
+        now = context.module.now
     }
 
     func verify(_ token: Secret, checksRevocation: Bool) async throws(TokenError) -> VerifiedToken {
@@ -65,7 +65,7 @@ final class SupabaseTokenVerifier: TokenVerifier {
         return verified
     }
 
-    private static let foreign = TokenError(.invalidSignature, "The project has not signed the token.")
+    private static let foreign = TokenError(.invalidSignature, "The project did not sign the token.")
 
     private func checkSecret(_ web: JSONWebToken) throws(TokenError) {
         guard var code else {

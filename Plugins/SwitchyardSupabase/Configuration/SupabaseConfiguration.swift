@@ -16,7 +16,7 @@ public struct SupabaseConfiguration: Sendable, Hashable {
     /// The project's public key, `sb_publishable_…` or the `anon` key. It identifies the project and protects nothing, but is
     /// never printed all the same.
     public var key: Secret
-    /// The service-role key. Bypasses row-level security; servers only. Used for calls for which nobody is signed in.
+    /// The service-role key. Bypasses row-level security; servers only. Used for calls for which no user is signed in.
     public var serviceKey: Secret?
     /// The legacy JWT secret, which signs the tokens of projects without signing keys. Only servers that check tokens need it.
     public var jwtSecret: Secret?
@@ -30,11 +30,11 @@ public struct SupabaseConfiguration: Sendable, Hashable {
     public var tables: [SupabaseTableMapping]
     /// Whether all other collections are stored in the document table. If not, only those of ``tables`` exist.
     public var usesDocumentTable: Bool
-    /// How often to look for changes that nothing announces.
+    /// How often to check for changes that nothing announces.
     public var checkInterval: Duration
     /// How to reach the project's realtime service, or whether to do without it.
     public var realtime: SupabaseRealtime
-    /// Whether documents and queued writes are kept in the state folder, if there is one. Otherwise they are lost with the
+    /// Whether documents and queued writes are stored in the state folder, if there is one. Otherwise they are lost with the
     /// client.
     public var keepsDocuments: Bool
     /// The approximate size of the cache, in bytes. Above it, the least recently used documents are dropped.

@@ -9,11 +9,11 @@ struct SupabaseContext: Sendable {
     /// Owned by the client, which shuts it down.
     let transport: any Transport
     let session: SupabaseSession
-    let context: ModuleContext
+    let module: ModuleContext
 
     var tokens: SupabaseTokens { session.tokens }
 
     /// The folder for one service's state; `nil` if nothing is stored. Each project has a separate one, so that queued writes
     /// never go to another project.
-    func folder(_ name: String) throws(InfrastructureError) -> URL? { try context.folder("\(name)-\(project.id)") }
+    func folder(_ name: String) throws(InfrastructureError) -> URL? { try module.folder("\(name)-\(project.id)") }
 }

@@ -38,10 +38,11 @@ struct SupabaseBuckets: Sendable {
                 folder = try FilePath(validating: bucket.folder)
                 try folder.checkForSupabase()
             } catch {
-                throw Self.problem("the bucket “\(bucket.name)” is seen as “\(bucket.folder)”, which is no folder")
+                throw Self.problem(
+                    "the bucket “\(bucket.name)” is mapped to “\(bucket.folder)”, which is not a valid folder")
             }
             guard !folders.contains(where: { $0.folder == folder }) else {
-                throw Self.problem("two buckets are seen as the folder “\(folder)”")
+                throw Self.problem("two buckets are mapped to the folder “\(folder)”")
             }
             folders.append((folder, bucket))
         }
@@ -55,7 +56,7 @@ struct SupabaseBuckets: Sendable {
     }
 
     private static func problem(_ what: String) -> InfrastructureError {
-        InfrastructureError(.invalidConfiguration, "Supabase's settings are wrong: \(what).")
+        InfrastructureError(.invalidConfiguration, "Supabase's configuration is invalid: \(what).")
     }
 
     /// The buckets as the subject of a sentence.
@@ -70,7 +71,9 @@ struct SupabaseBuckets: Sendable {
     /// - Throws: `.invalidArgument` for a path that leads to no bucket, or to a bucket but no file in it.
     func place(of path: FilePath) throws(FileStorageError) -> Place {
         guard let place = place(ofFolder: path) else {
-            throw FileStorageError(.invalidArgument, "No bucket is set up for this path; see the configuration.")
+            throw FileStorageError(
+                .invalidArgument,
+                "No bucket is configured for this path. Add one to buckets in Supabase's configuration.")
         }
         guard !place.name.isEmpty else {
             throw FileStorageError(.invalidArgument, "This path is a bucket's folder, not a file.")

@@ -40,7 +40,7 @@ struct SupabaseFileService: Sendable {
     ) async throws(FileStorageError) -> Answer {
         var refused: SupabaseTokens.RequestCredentials?
         while true {
-            let (complete, proof) = try await sealed(request, replacing: refused)
+            let (complete, credentials) = try await sealed(request, replacing: refused)
             let answer: Answer
             do throws(TransportError) {
                 answer = try await send(complete)
@@ -50,17 +50,17 @@ struct SupabaseFileService: Sendable {
             if answer.head.isSuccess { return answer }
             let response = await answer.whole()
             let failure = FileStorageError(supabase: response, isSession: isSession, in: buckets, now: now())
-            if let proof, proof.user == nil, failure.code == .unauthenticated {
+            if let credentials, credentials.user == nil, failure.code == .unauthenticated {
                 throw FileStorageError(
                     .unauthenticated, FileStorageError.refusedKey, isRetryable: false, underlying: failure.underlying)
             }
             let text = SupabaseFileFailure(response).text
-            if let problem = SupabaseTokenProblem(code: nil, text: text, user: proof?.user) {
+            if let problem = SupabaseTokenProblem(code: nil, text: text, user: credentials?.user) {
                 throw FileStorageError(
                     .unauthorized, problem.message(tokens.issuer), isRetryable: false, underlying: problem)
             }
-            guard failure.code == .unauthenticated, proof?.user != nil, refused == nil else { throw failure }
-            refused = proof
+            guard failure.code == .unauthenticated, credentials?.user != nil, refused == nil else { throw failure }
+            refused = credentials
         }
     }
 
@@ -85,14 +85,14 @@ struct SupabaseFileService: Sendable {
                     + PlainHTTP.remedy(for: address), isRetryable: false)
         }
         var request = request
-        let proof: SupabaseTokens.RequestCredentials
+        let credentials: SupabaseTokens.RequestCredentials
         do throws(SupabaseTokens.Failure) {
-            proof = try await tokens.proof(replacing: refused)
+            credentials = try await tokens.credentials(replacing: refused)
         } catch {
             throw FileStorageError(error.meaning)
         }
-        proof.sign(&request.headers)
-        return (request, proof)
+        credentials.sign(&request.headers)
+        return (request, credentials)
     }
 
     /// This service for an operation of several calls, which fail if another user signs in before the last one.
@@ -135,13 +135,13 @@ struct SupabaseFileService: Sendable {
             }
             throw FileStorageError(
                 .notFound,
-                "The bucket “\(name)” does not exist. Make it in the dashboard under Storage, or start a local Supabase with "
+                "The bucket “\(name)” does not exist. Create it in the dashboard under Storage, or start a local Supabase with "
                     + "--bucket \(name), or correct the name in the configuration.", underlying: error.underlying)
         }
     }
 
     private func isSignedIn() async throws(FileStorageError) -> Bool {
-        do throws(SupabaseTokens.Failure) { return try await tokens.proof().user != nil } catch {
+        do throws(SupabaseTokens.Failure) { return try await tokens.credentials().user != nil } catch {
             throw FileStorageError(error.meaning)
         }
     }
@@ -177,8 +177,8 @@ struct SupabaseFileService: Sendable {
 
 extension SupabaseFileService {
     /// - Throws: `.invalidConfiguration` without a bucket.
-    init(_ surroundings: SupabaseContext, tokens: SupabaseTokens) throws(InfrastructureError) {
-        let configuration = surroundings.configuration
+    init(_ context: SupabaseContext, tokens: SupabaseTokens) throws(InfrastructureError) {
+        let configuration = context.configuration
         let buckets = try SupabaseBuckets(configuration)
         guard !buckets.isEmpty else {
             throw InfrastructureError(
@@ -187,8 +187,8 @@ extension SupabaseFileService {
                     + "\"clients\": { \"files\": \"none\" } in a configuration.")
         }
         self.init(
-            address: surroundings.project.storage, buckets: buckets, tokens: tokens, transport: surroundings.transport,
-            persistently: RetryingCaller(surroundings.context, of: .supabase, patience: configuration.patience),
-            now: surroundings.context.now, plainHost: surroundings.project.plainHost)
+            address: context.project.storage, buckets: buckets, tokens: tokens, transport: context.transport,
+            persistently: RetryingCaller(context.module, of: .supabase, patience: configuration.patience),
+            now: context.module.now, plainHost: context.project.plainHost)
     }
 }

@@ -41,13 +41,13 @@ public final class SupabaseFileStorageAdapter: FileStorageClient {
         self.capabilities = capabilities
     }
 
-    convenience init(_ surroundings: SupabaseContext) throws(InfrastructureError) {
-        let configuration = surroundings.configuration
+    convenience init(_ context: SupabaseContext) throws(InfrastructureError) {
+        let configuration = context.configuration
         self.init(
-            try SupabaseFileService(surroundings, tokens: surroundings.tokens),
-            folder: try surroundings.folder("files")?.appendingPathComponent(
+            try SupabaseFileService(context, tokens: context.tokens),
+            folder: try context.folder("files")?.appendingPathComponent(
                 PercentCoding.encode(configuration.bucket ?? configuration.buckets[0].name), isDirectory: true),
-            session: surroundings.context.session)
+            session: context.module.session)
     }
 
     // MARK: Transfers

@@ -144,10 +144,10 @@ extension FileStorageError {
     static let refusedKey =
         "The project does not accept the key. Copy the publishable key of this very project: Project Settings, API Keys."
     private static let missingPolicy =
-        "The bucket's policies do not allow it. A new bucket lets nobody in: add policies to storage.objects. A local Supabase "
-        + "that is started with --bucket NAME has the usual ones."
+        "The bucket's policies do not allow it. A new bucket has no policies, so it allows no access: add policies to "
+        + "storage.objects. A local Supabase that is started with --bucket NAME has the usual ones."
     private static func missing(_ buckets: SupabaseBuckets) -> String {
-        "\(buckets.subject) does not exist, or the policies hide it. Make it in the dashboard under Storage, or start a local "
+        "\(buckets.subject) does not exist, or the policies hide it. Create it in the dashboard under Storage, or start a local "
             + "Supabase with --bucket NAME, or correct the name in the configuration."
     }
 

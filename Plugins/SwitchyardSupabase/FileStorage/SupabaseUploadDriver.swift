@@ -121,7 +121,7 @@ final class SupabaseUploadDriver: UploadDriver {
                 try await transport.upload(request, body: body, progress: progress)
             }
         } catch {
-            // Either the offset was wrong or the name is taken by now; asking for the state tells which.
+            // Either the offset was wrong or the name is taken by now; the state says which.
             guard error.code == .alreadyExists else { throw error }
             return .displaced
         }
@@ -190,7 +190,7 @@ struct SupabaseDownloadDriver: DownloadDriver {
     func size(of path: FilePath) async throws(FileStorageError) -> Int64 { try await service.info(path).size }
 
     func open(_ path: FilePath, _ request: DownloadRequest) async throws(FileStorageError) -> DownloadAnswer {
-        // This route reports an expired session; others answer as if nobody were signed in.
+        // This route reports an expired session; others answer as if no user were signed in.
         let call = HTTPRequest(download: try service.address("object/authenticated", of: path), request)
         let transport = service.transport
         let stream = try await service.authorized(call) { call throws(TransportError) in

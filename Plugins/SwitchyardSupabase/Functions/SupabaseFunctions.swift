@@ -28,15 +28,15 @@ public final class SupabaseFunctions: Sendable {
     /// If the server asks for a longer pause, the call fails at once.
     private static let maximumPause = Duration.seconds(5)
 
-    init(_ surroundings: SupabaseContext) {
-        address = surroundings.project.functions
-        tokens = surroundings.tokens
-        transport = surroundings.transport
-        clock = surroundings.context.clock
-        now = surroundings.context.now
+    init(_ context: SupabaseContext) {
+        address = context.project.functions
+        tokens = context.tokens
+        transport = context.transport
+        clock = context.module.clock
+        now = context.module.now
         database = PostgRESTService(
-            project: surroundings.project, tokens: surroundings.tokens, transport: surroundings.transport,
-            clock: surroundings.context.clock)
+            project: context.project, tokens: context.tokens, transport: context.transport,
+            clock: context.module.clock)
     }
 
     // MARK: At the edge
@@ -103,10 +103,10 @@ public final class SupabaseFunctions: Sendable {
         var request = try call.request(to: address)
         var refused: SupabaseTokens.RequestCredentials?
         while true {
-            let proof: SupabaseTokens.RequestCredentials
+            let credentials: SupabaseTokens.RequestCredentials
             do throws(SupabaseTokens.Failure) {
-                proof = try await tokens.proof(replacing: refused)
-                proof.sign(&request.headers)
+                credentials = try await tokens.credentials(replacing: refused)
+                credentials.sign(&request.headers)
             } catch {
                 throw SupabaseFunctionError(error)
             }
@@ -119,7 +119,7 @@ public final class SupabaseFunctions: Sendable {
             if answer.head.isSuccess, !answer.head.isRelayFailure { return answer }
             let failure = SupabaseFunctionError(await answer.whole(), now: now())
             guard failure.code == .unauthenticated, tokens.canRefresh, refused == nil else { throw failure }
-            refused = proof
+            refused = credentials
         }
     }
 

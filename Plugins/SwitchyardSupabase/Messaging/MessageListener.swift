@@ -32,7 +32,7 @@ final class MessageListener: Sendable {
                         self?.outcome.resolve(.success(()))
                     case .confirmed:
                         self?.outcome.resolve(.success(()))
-                        // What was sent since the join may be in neither. Messages that arrive do not wait for that.
+                        // Messages sent since the join may be in neither. Messages that arrive do not wait for this.
                         Task { await missed.check() }
                     case .broadcast(let broadcast):
                         guard broadcast.event == MessageChannel.event, case .json(let json) = broadcast.content,

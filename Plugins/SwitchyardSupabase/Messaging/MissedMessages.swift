@@ -5,9 +5,9 @@ import SwitchyardProviderKit
 
 /// Finds the database's messages that did not arrive.
 ///
-/// The realtime service loses messages without a word while it has lost its database, and repeats only a channel's newest ones.
-/// So the database numbers the messages of each channel. It is asked for the newest number before a channel is joined, at every
-/// heartbeat and after every gap, and for the messages themselves where one is missing.
+/// The realtime service silently loses messages while it has lost its database, and replays only a channel's newest ones. So
+/// the database numbers the messages of each channel. The client asks it for the newest number before a channel is joined, at
+/// every heartbeat and after every gap, and for the messages themselves if one is missing.
 actor MissedMessages {
     private let service: PostgRESTService
     private let hub: MessageInbox
@@ -32,8 +32,7 @@ actor MissedMessages {
 
     deinit { checking?.cancel() }
 
-    /// Returns when it is known which message is the newest, or when the database cannot say it. What is sent from then on is not
-    /// lost.
+    /// Returns once the newest message is known, or the database cannot say. Messages sent from then on are not lost.
     func follow(_ channel: MessageChannel) async {
         guard isServed, channels[channel]?.through == nil else { return }
         channels[channel] = channels[channel] ?? MessageNumbers()
@@ -55,7 +54,7 @@ actor MissedMessages {
 
     private func checkRegularly() -> Task<Void, Never> {
         Task { [weak self, clock, pause] in
-            // Not all devices at the same moment.
+            // Spreads the checks of many devices.
             while (try? await clock.sleep(for: pause * Double.random(in: 0.8...1.2))) != nil {
                 guard let self else { return }
                 await check()
@@ -86,7 +85,7 @@ actor MissedMessages {
     private func checkOnce() async -> Bool {
         guard isServed, !channels.isEmpty else { return false }
         if user != [hub.user] {
-            // Whoever signs in gets no earlier messages. While nobody is signed in, nothing is known yet.
+            // A user who signs in gets no earlier messages. While no user is signed in, nothing is known.
             if user.first != .some(nil) { for channel in channels.keys { channels[channel] = MessageNumbers() } }
             user = [hub.user]
         }
@@ -112,7 +111,7 @@ actor MissedMessages {
                 if let message = RemoteMessage(supabase: message, topic: channel.topic) { hub.take(message) }
             }
             channels[channel]?.settled(through: through, newest: newest)
-            // An answer that brings nothing further is not asked for again at once.
+            // After an answer without progress, the client waits before it asks again.
             if through < newest, through > asked[channel]?.through ?? -1 { isBehind = true }
         }
         return isBehind
@@ -121,8 +120,8 @@ actor MissedMessages {
 
 /// Which of a channel's numbered messages have arrived.
 struct MessageNumbers: Equatable {
-    /// All messages up to this number have arrived, or were sent before anybody listened; `nil` until the database has said what
-    /// the newest one is.
+    /// All messages up to this number have arrived, or were sent before the channel had a listener; `nil` until the database
+    /// has reported the newest one.
     private(set) var through: Int64?
     /// Later ones that have arrived.
     private var ahead: Set<Int64> = []
@@ -137,7 +136,7 @@ struct MessageNumbers: Equatable {
     }
 
     /// - Parameter number: All messages up to this one have arrived now, or are gone. A lower one than known means that the
-    ///   channel was made anew.
+    ///   channel was recreated.
     mutating func settled(through number: Int64, newest: Int64) {
         if let through, newest < through { ahead = [] } else if let through, number < through { return }
         through = number

@@ -21,7 +21,7 @@ public struct SupabaseMessage: Sendable, Hashable {
 }
 
 extension SupabaseMessage: CustomStringConvertible {
-    /// Shows the kind of target, and nothing of the message.
+    /// Shows the kind of target, without the message.
     public var description: String {
         switch target {
         case .device: "SupabaseMessage(to a device)"

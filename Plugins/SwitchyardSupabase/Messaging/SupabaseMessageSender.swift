@@ -43,7 +43,7 @@ public final class SupabaseMessageSender: Sendable {
         guard let key = configuration.serviceKey else {
             throw InfrastructureError(
                 .invalidConfiguration,
-                "Sending messages takes a key. Set serviceKey in Supabase's configuration; never in an app.")
+                "Sending messages requires a key. Set serviceKey in Supabase's configuration; never in an app.")
         }
         self.init(try SupabaseProject(configuration), key, transport: transport, now: now, observer: observer)
     }
@@ -139,7 +139,9 @@ struct PortableSupabaseSender: MessageSender {
         case .condition:
             throw .unsupported(
                 "messages to a condition", by: provider,
-                instead: "The service does not keep who has subscribed to what. Send to a topic for each combination.")
+                instead:
+                    "Supabase does not record which devices subscribe to a topic. Send to a topic for each combination."
+            )
         }
         return try await base.send(
             SupabaseMessage(to: target, title: message.title, body: message.body, data: message.data))

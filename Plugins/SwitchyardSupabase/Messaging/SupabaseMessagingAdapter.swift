@@ -29,21 +29,22 @@ public final class SupabaseMessagingAdapter: MessagingClient {
     private let transport: any Transport
     let realtime: RealtimeLease
 
-    init(_ surroundings: SupabaseContext) throws(InfrastructureError) {
-        guard surroundings.configuration.realtime.mode != .off else {
+    init(_ context: SupabaseContext) throws(InfrastructureError) {
+        guard context.configuration.realtime.mode != .off else {
             throw InfrastructureError(
-                .unsupported, "Messages come over Supabase's realtime service, which the configuration switches off.")
+                .unsupported,
+                "Messages arrive through Supabase's realtime service, but the configuration sets realtime.mode to off.")
         }
-        transport = surroundings.transport
-        hub = MessageInbox(following: surroundings.context.session)
-        realtime = surroundings.session.realtime(for: .messages)
+        transport = context.transport
+        hub = MessageInbox(following: context.module.session)
+        realtime = context.session.realtime(for: .messages)
         let service = PostgRESTService(
-            project: surroundings.project, tokens: surroundings.tokens, transport: transport,
-            clock: surroundings.context.clock, gate: SchemaCheck(needed: 4))
-        let folder = try surroundings.folder("messaging")
+            project: context.project, tokens: context.tokens, transport: transport,
+            clock: context.module.clock, gate: SchemaCheck(needed: 4))
+        let folder = try context.folder("messaging")
         registrar = SupabaseRegistrar(
             service, realtime.socket, file: folder?.appendingPathComponent("installation.json", isDirectory: false),
-            hub: hub, heartbeat: surroundings.configuration.realtime.heartbeat, surroundings.context)
+            hub: hub, heartbeat: context.configuration.realtime.heartbeat, context.module)
     }
 
     // MARK: Permission and token
@@ -65,7 +66,7 @@ public final class SupabaseMessagingAdapter: MessagingClient {
 
     /// Returns the installation's name, once it is registered and connected.
     ///
-    /// - Throws: `.unauthenticated` while nobody is signed in; `.unavailable` if the project cannot be reached.
+    /// - Throws: `.unauthenticated` while no user is signed in; `.unavailable` if the project cannot be reached.
     public func token() async throws(MessagingError) -> MessagingToken {
         try hub.checkOpen()
         return try await registrar.token()
@@ -119,7 +120,7 @@ public final class SupabaseMessagingAdapter: MessagingClient {
     public func shutDown() async {
         hub.shutDown()
         await registrar.shutDown()
-        await realtime.giveUp()
+        await realtime.release()
         await transport.shutDown()
     }
 }

@@ -41,7 +41,7 @@ extension MessagingError {
             case .unauthorized:
                 (
                     .unauthorized,
-                    "The project's policies do not let this session listen. If they let nobody, the policy "
+                    "The project's policies do not let this session listen. If they allow no one, the policy "
                         + "switchyard_messages on realtime.messages is missing; “select * from switchyard.missing();” has "
                         + "the statement that adds it."
                 )

@@ -96,7 +96,7 @@ actor SupabaseRegistrar {
         follow()
         try await join(.topic(topic))
         if !isShutDown { wanted.insert(.topic(topic)) }
-        if !isHeard(.topic(topic)) { takeUpLater() }
+        if !isListening(.topic(topic)) { takeUpLater() }
         change { $0.topics.insert(topic) }
     }
 
@@ -210,7 +210,7 @@ actor SupabaseRegistrar {
             Task { await missed.follow(.topic(topic)) }
         }
         guard let id = state.installation, wanted.contains(.installation(id)),
-            !isHeard(.installation(id)) || user != registeredOwner || !isCurrent
+            !isListening(.installation(id)) || user != registeredOwner || !isCurrent
         else { return }
         Task { try? await token() }
     }
@@ -233,10 +233,10 @@ actor SupabaseRegistrar {
     // MARK: Channels
 
     /// Whether the channel is joined, or will be without help.
-    private func isHeard(_ channel: MessageChannel) -> Bool { listeners[channel]?.isOver == false }
+    private func isListening(_ channel: MessageChannel) -> Bool { listeners[channel]?.isOver == false }
 
     private func listener(_ channel: MessageChannel) -> Result<MessageListener, MessagingError> {
-        if let present = listeners[channel], !present.isOver { return .success(present) }
+        if let existing = listeners[channel], !existing.isOver { return .success(existing) }
         guard !isShutDown else { return .failure(MessagingError(.shutDown, "The client was shut down.")) }
         do throws(RealtimeFailure) {
             let joined = try socket.join(

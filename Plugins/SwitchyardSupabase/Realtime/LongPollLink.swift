@@ -78,7 +78,7 @@ final class LongPollLink: RealtimeLink {
                 let rest = Self.pace - watch.elapsed
                 guard messages.isEmpty, rest > .zero else { continue }
                 do { try await clock.sleep(for: rest) } catch {
-                    throw TransportError(.cancelled, "nobody waits for messages any more")
+                    throw TransportError(.cancelled, "the receiver has gone")
                 }
             case Status.gone:
                 guard let token = answer["token"]?.string else { return nil }

@@ -38,7 +38,7 @@ struct RealtimeBroadcast: Hashable, Sendable {
     var isProbe: Bool { event == Self.probe }
 }
 
-/// A written row. It may lack columns or have changed since, so it only shows where to look.
+/// A written row. It may lack columns or have changed since, so it only shows what to read.
 struct RealtimeChange: Hashable, Sendable {
     enum Kind: String, Sendable {
         case insert = "INSERT"

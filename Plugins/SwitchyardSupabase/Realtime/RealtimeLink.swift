@@ -76,7 +76,7 @@ struct RealtimeConfiguration: Hashable, Sendable {
     /// Whether policies decide who may listen and send. Private and public channels of the same name are separate.
     var isPrivate = false
     /// Whether this client receives its own broadcasts.
-    var hearsItself = false
+    var receivesOwnMessages = false
     /// Whether the server acknowledges each broadcast.
     var acknowledges = false
     /// Whether the server reports when the database's own broadcasts arrive.
@@ -95,7 +95,7 @@ struct RealtimeConfiguration: Hashable, Sendable {
 
     /// - Parameter since: The start of the replay, in milliseconds since 1970.
     func payload(token: String?, replayingSince since: Int64? = nil) -> JSON {
-        var broadcast: JSONObject = ["ack": .bool(acknowledges), "self": .bool(hearsItself)]
+        var broadcast: JSONObject = ["ack": .bool(acknowledges), "self": .bool(receivesOwnMessages)]
         if awaitsDatabase { broadcast["replication_ready"] = true }
         // The service's maximum.
         if let since { broadcast["replay"] = ["since": .integer(since), "limit": 25] }

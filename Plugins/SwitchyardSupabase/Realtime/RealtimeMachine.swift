@@ -11,7 +11,7 @@ struct RealtimeMachine {
         /// A change was found that no channel has reported.
         case rejoin
         case push(Push)
-        /// The token for joining channels from now on; `nil` if nobody is signed in.
+        /// The token for joining channels from now on; `nil` if no user is signed in.
         ///
         /// - Parameter isAnswer: Whether it answers `fetchToken`. One of these three events does; they also occur on their own.
         case token(String?, isAnswer: Bool = false)

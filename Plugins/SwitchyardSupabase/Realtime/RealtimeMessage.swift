@@ -142,7 +142,7 @@ extension String {
 }
 
 extension JSONParsingOptions {
-    /// Anybody may broadcast anything, and nothing of it may end the connection.
+    /// Anyone may broadcast anything, and no broadcast may end the connection.
     fileprivate static let foreign = JSONParsingOptions(
         duplicateKeys: .keepLast, loneSurrogates: .replace, largeNumbers: .infinite)
 }

@@ -233,7 +233,7 @@ final class RealtimeSocket: Sendable {
             return state.tokenQuestions
         }
         do throws(SupabaseTokens.Failure) {
-            let token = try await tokens.proof(isRefused: isRefused).user?.value.reveal()
+            let token = try await tokens.credentials(isRefused: isRefused).user?.value.reveal()
             return TokenAnswer(question: question, event: .token(token, isAnswer: isAnswer))
         } catch {
             let isDelayed = error.isTemporary || error.code == .cancelled
@@ -271,7 +271,7 @@ final class RealtimeSocket: Sendable {
         let number = state.link
         let outgoing = StreamBuffer<RealtimeMessage, Never>(.all)
         state.outgoing = outgoing
-        // While nobody is signed in, channels are joined with the key of the connection.
+        // While no user is signed in, channels are joined with the key of the connection.
         let (address, key, transport, clock) = (address, tokens.serviceKey ?? tokens.key, transport, clock)
         state.reader = Task { [weak self] in
             guard await self?.takeToken(on: number) == true else { return }
@@ -282,18 +282,18 @@ final class RealtimeSocket: Sendable {
                     ? try await LongPollLink(address, key: key, transport: transport, clock: clock)
                     : try await WebSocketLink(address, key: key, transport: transport)
             } catch {
-                self?.heard(RealtimeMachine.Event(refusal: error), on: number)
+                self?.received(RealtimeMachine.Event(refusal: error), on: number)
                 return
             }
-            if self?.heard(.opened(polls: polls), on: number) == true {
+            if self?.received(.opened(polls: polls), on: number) == true {
                 let sender = Task {
                     do throws(TransportError) {
                         while let message = await outgoing.next() { try await link.send(message) }
                     } catch {
-                        self?.heard(.broken, on: number)
+                        self?.received(.broken, on: number)
                     }
                 }
-                await RealtimeSocket.read(link) { self?.heard($0, on: number) ?? false }
+                await RealtimeSocket.read(link) { self?.received($0, on: number) ?? false }
                 sender.cancel()
             }
             // In a separate task, since this one may be cancelled.
@@ -303,7 +303,7 @@ final class RealtimeSocket: Sendable {
 
     /// Gets the token for a new connection.
     ///
-    /// - Returns: Whether there is a token or nobody is signed in, and the connection is still the current one.
+    /// - Returns: Whether there is a token or no user is signed in, and the connection is still the current one.
     private func takeToken(on number: Int) async -> Bool {
         while true {
             let answer = await token(isRefused: false)
@@ -320,26 +320,26 @@ final class RealtimeSocket: Sendable {
 
     /// Reads outside the socket, so that an idle connection does not keep it alive.
     ///
-    /// - Parameter tell: Returns whether to continue.
-    private static func read(_ link: any RealtimeLink, _ tell: (RealtimeMachine.Event) -> Bool) async {
+    /// - Parameter handle: Returns whether to continue.
+    private static func read(_ link: any RealtimeLink, _ handle: (RealtimeMachine.Event) -> Bool) async {
         do throws(TransportError) {
             while let event = try await link.next() {
                 let isWanted =
                     switch event {
-                    case .message(let message): tell(.received(message))
-                    case .renewed: tell(.opened(polls: true))
+                    case .message(let message): handle(.received(message))
+                    case .renewed: handle(.opened(polls: true))
                     }
                 guard isWanted else { return }
             }
-            _ = tell(.broken)
+            _ = handle(.broken)
         } catch {
-            _ = tell(.broken)
+            _ = handle(.broken)
         }
     }
 
     /// - Returns: Whether the connection is still the current one.
     @discardableResult
-    private func heard(_ event: RealtimeMachine.Event, on number: Int) -> Bool {
+    private func received(_ event: RealtimeMachine.Event, on number: Int) -> Bool {
         state.withLock { state in
             guard state.link == number else { return false }
             handle(event, &state)

@@ -3,7 +3,7 @@ import Switchyard
 import SwitchyardBytes
 import SwitchyardSync
 
-/// How a column's values read and compare.
+/// The kind of a column's values: how they are read, written and compared.
 enum ColumnKind: Sendable, Hashable {
     /// A string; the name of its type, such as that of an enumeration.
     case text(String)
@@ -22,7 +22,7 @@ enum ColumnKind: Sendable, Hashable {
     indirect case array(ColumnKind)
     /// A foreign key, which refers to a document of a collection.
     indirect case reference(CollectionPath, key: ColumnKind)
-    /// Not declared, and not told by the service: what the JSON of an answer says.
+    /// Neither declared nor described by the service; the JSON of an answer decides.
     case unknown
 
     init(_ type: SupabaseColumnType) {
@@ -89,7 +89,7 @@ enum ColumnKind: Sendable, Hashable {
     func value(_ text: IndexedJSON, at place: Int) -> DocumentValue? {
         if text.isNull(at: place) { return nil }
         switch self {
-        // A name that looks like a number is one in no column of text.
+        // In a text column, a name that looks like a number is still text.
         case .text, .uuid, .date: return .string(text.string(at: place))
         case .bool, .integer, .json, .unknown: return DocumentValue(postgres: text, at: place)
         case .time(let hasZone):
@@ -131,7 +131,7 @@ enum ColumnKind: Sendable, Hashable {
 
     // MARK: Writing
 
-    /// The value as the service takes it; `nil` if no column of this type can hold it.
+    /// The value in a request; `nil` if no column of this type can hold it.
     func json(_ value: DocumentValue) -> JSON? {
         switch (self, value) {
         case (_, .null): .null
@@ -160,7 +160,7 @@ enum ColumnKind: Sendable, Hashable {
         }
     }
 
-    /// Where the column's type is not known: what the type's own input understands.
+    /// For a column of unknown type, in a form that the type's input function parses.
     private static func plain(_ value: DocumentValue) -> JSON? {
         switch value {
         case .timestamp(let time): .string(time.postgresText)
@@ -199,13 +199,13 @@ enum ColumnKind: Sendable, Hashable {
         }
     }
 
-    /// An array in the database's own spelling; `nil` if an element fits none.
+    /// An array as a PostgreSQL literal; `nil` if an element cannot be written.
     static func list(_ elements: [String?]) -> String? {
         guard !elements.contains(nil) else { return nil }
         return "{\(elements.compactMap { $0.map(TableValue.quoted) }.joined(separator: ","))}"
     }
 
-    /// A value of the kind that this column's values have in queries.
+    /// A sample value of the kind that this column's values have in queries.
     var sample: DocumentValue? {
         switch self {
         case .text, .uuid, .date: .string("")
@@ -220,7 +220,7 @@ enum ColumnKind: Sendable, Hashable {
     }
 }
 
-/// The spelling `2026-11-26`.
+/// Parses dates such as `2026-11-26`.
 private enum CalendarDay {
     static func isOne(_ text: String) -> Bool {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)

@@ -3,7 +3,7 @@ import SwitchyardBytes
 import SwitchyardProviderHTTP
 import Synchronization
 
-/// What is known of the project's tables: from the service's description of them, where it gives one, and from its answers.
+/// What is known about the project's tables, from the service's description, if it provides one, and from its answers.
 final class RowCatalog: Sendable {
     private struct State {
         var facts: [String: RowFacts] = [:]
@@ -16,7 +16,7 @@ final class RowCatalog: Sendable {
 
     private struct DescriptionKey: Hashable {
         let schema: String
-        /// A description has what its reader may use.
+        /// A description contains only what its reader may use.
         let isSignedIn: Bool
     }
 
@@ -30,7 +30,7 @@ final class RowCatalog: Sendable {
 
     init(_ clock: any Clock<Duration>) { self.clock = clock }
 
-    /// The most rows that an answer has had: the service's own limit is not below it.
+    /// The largest number of rows in an answer so far; the service's own limit is at least that.
     var largestPage: Int { state.withLock(\.largestPage) }
     func note(page count: Int) { state.withLock { $0.largestPage = max($0.largestPage, count) } }
 
@@ -40,7 +40,7 @@ final class RowCatalog: Sendable {
     }
     func noteMissingFunctions() { state.withLock { $0.sinceFunctionsWereMissing = Stopwatch(clock) } }
 
-    /// Whether the service is not known to refuse sums and averages.
+    /// `false` once the service has refused sums and averages.
     var mayAggregate: Bool { state.withLock(\.mayAggregate) }
     func noteRefusedAggregates() { state.withLock { $0.mayAggregate = false } }
 
@@ -54,7 +54,7 @@ final class RowCatalog: Sendable {
         let key = DescriptionKey(schema: table.mapping.schema, isSignedIn: isSignedIn)
         let described = try await description(key, service).tables[table.mapping.table]
         do throws(StorageError) { try described?.check(table) } catch {
-            // It may have been mended since.
+            // The mapping or the table may have been corrected since.
             state.withLock { $0.descriptions[key] = nil }
             throw error
         }
@@ -67,7 +67,7 @@ final class RowCatalog: Sendable {
         }
     }
 
-    /// The shape, if it has been asked for before.
+    /// The shape, if it is already known.
     func knownShape(of table: MappedTable) -> RowShape? {
         state.withLock { state in
             state.shapes[ShapeKey(table: table, isSignedIn: true)]
@@ -90,7 +90,7 @@ final class RowCatalog: Sendable {
         }
     }
 
-    /// Learns from a refusal.
+    /// Updates what is known about a table after a refusal.
     ///
     /// - Returns: Whether another attempt, with the shape that the table has now, may succeed.
     func learn(from error: StorageError, of table: MappedTable) -> Bool {

@@ -2,7 +2,7 @@ import Switchyard
 import SwitchyardBytes
 import SwitchyardSync
 
-/// Where a row is: the columns of its key and their values.
+/// The address of a row: the columns of its key, and their values.
 struct RowAddress: Sendable {
     let path: StoragePath
     let columns: [(name: String, value: JSON)]
@@ -31,18 +31,18 @@ struct RowAddress: Sendable {
         self.conditions = conditions
     }
 
-    /// Whether the columns by which an upsert knows a row are all that lead to it, so that it cannot take another's place.
+    /// Whether an upsert identifies the row by exactly its key columns, so that it cannot replace another row.
     func isKey(of shape: RowShape) -> Bool { Set(shape.keys) == Set(columns.map(\.name)) }
 
-    /// Whether the columns by which an upsert knows a row are among those that lead to it.
+    /// Whether the columns by which an upsert identifies the row are among its key columns.
     func includesKey(of shape: RowShape) -> Bool { Set(shape.keys).isSubset(of: columns.map(\.name)) }
 
-    /// The conditions by which an upsert knows this row.
+    /// The conditions by which an upsert identifies this row.
     func keyConditions(of shape: RowShape) -> [RowCondition] {
         columns.indices.filter { shape.keys.contains(columns[$0].name) }.map { conditions[$0] }
     }
 
-    /// The columns that a request for this row names, as the service takes them.
+    /// The columns that a request for this row names, as a parameter.
     func columns(with change: RowChange, _ shape: RowShape) -> String {
         (columns.map(\.name) + change.columns(shape)).map(ColumnName.text).joined(separator: ",")
     }
@@ -58,7 +58,7 @@ struct RowChange: Sendable {
     private(set) var values: JSONObject = [:]
     /// Whether columns that are not named are set to their defaults.
     let isWhole: Bool
-    /// Whether the values follow from those that the row has, so that it has to be read first.
+    /// Whether the new values depend on the current ones, so that the row must be read first.
     private(set) var dependsOnRow = false
 
     init(_ write: DocumentWrite, _ shape: RowShape) throws(StorageError) {
@@ -96,9 +96,9 @@ struct RowChange: Sendable {
         finish(shape, isChange: write.operation.isChange)
     }
 
-    /// The change over what the row has.
+    /// The change, applied to the row's current contents.
     init(_ write: DocumentWrite, over old: DocumentData?, _ shape: RowShape) throws(StorageError) {
-        // A server's time is asked for in words; in a column that takes none it is refused with the column's type.
+        // A server time is requested by a keyword. A column of another type than `timestamptz` is refused by name.
         let now = Timestamp.never
         let new = write.applied(to: old, serverTime: now).data ?? DocumentData()
         if case .set = write.operation { isWhole = true } else { isWhole = false }
@@ -124,7 +124,7 @@ struct RowChange: Sendable {
 
     private mutating func add(_ value: DocumentValue, _ field: String, _ shape: RowShape) throws(StorageError) {
         let (column, json) = try shape.json(value, for: field)
-        // A computed column holds what the database says, whatever is written, and a key what the path says.
+        // The database sets computed columns, and the path sets key columns, whatever is written.
         guard !shape.computed.contains(column), !shape.table.parentColumns.contains(column),
             column != shape.mapping.idColumn
         else { return }
@@ -137,7 +137,7 @@ struct RowChange: Sendable {
         values[column] = "now"
     }
 
-    /// The columns that this sets, named or to their default.
+    /// The columns that this change sets, explicitly or to their defaults.
     func columns(_ shape: RowShape) -> [String] {
         guard isWhole else { return values.keys }
         var columns = Set(shape.mapping.fields.values).union(values.keys).subtracting(shape.computed)
@@ -145,7 +145,7 @@ struct RowChange: Sendable {
         return columns.sorted()
     }
 
-    /// Whether a row has all of these values, as far as they can be compared.
+    /// Whether a row has all these values, as far as they are comparable.
     func isIn(_ row: AnswerRow) -> Bool {
         values.allSatisfy { value in
             if value.value == "now" { return true }

@@ -1,15 +1,15 @@
 import SwitchyardBytes
 
-/// A condition as the data service takes it.
+/// A condition in the data service's syntax.
 indirect enum RowCondition: Sendable, Hashable {
     enum Operand: Sendable, Hashable {
         case value(String)
         case list([String])
-        /// A word that is no value, such as `null`.
+        /// A keyword, such as `null`.
         case word(String)
     }
 
-    /// A column, an operator, and what it is compared with.
+    /// A column, an operator and an operand.
     case test(String, String, Operand)
     case all([RowCondition])
     case any([RowCondition])
@@ -29,12 +29,12 @@ indirect enum RowCondition: Sendable, Hashable {
         }
     }
 
-    /// About how long these conditions are in an address.
+    /// The approximate length of these conditions in a URL.
     static func length(_ conditions: [RowCondition]) -> Int {
         FormCoding.encode(parameters(conditions), space: .percent).utf8.count
     }
 
-    /// As part of another condition.
+    /// The syntax inside another condition.
     private var nested: String {
         switch self {
         case .test(let column, let operation, let operand):
@@ -44,12 +44,12 @@ indirect enum RowCondition: Sendable, Hashable {
         }
     }
 
-    /// The rows behind or before a position in an order of columns.
+    /// The rows after or before a position in an order of columns.
     ///
     /// - Parameters:
     ///   - position: The values of the first columns.
-    ///   - isBehind: Whether the rows behind it are meant.
-    ///   - isInclusive: Whether rows with the same values are meant, too.
+    ///   - isBehind: Whether to select the rows after it; otherwise those before it.
+    ///   - isInclusive: Whether to include rows with the same values.
     static func beyond(
         _ position: [(column: String, value: String, isAscending: Bool)], isBehind: Bool, isInclusive: Bool
     ) -> RowCondition {

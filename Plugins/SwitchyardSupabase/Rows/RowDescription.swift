@@ -4,14 +4,14 @@ import SwitchyardWire
 
 /// The service's description of the tables that its reader may use.
 ///
-/// Hosted projects show it to secret keys only; then there is none, and the mapping alone tells the types.
+/// Hosted projects return it to secret keys only. Without it, the mapping alone gives the types.
 struct RowDescription: Sendable {
     struct Table: Sendable {
         let name: String
         var types: [String: SupabaseColumnType] = [:]
         var primaryKey: Set<String> = []
 
-        /// - Throws: `.failedPrecondition` if the mapping names a column that is not there. Nothing is lost: writes wait.
+        /// - Throws: `.failedPrecondition` if the mapping names a missing column. Writes stay queued.
         func check(_ table: MappedTable) throws(StorageError) {
             guard let missing = table.columns.subtracting(types.keys).min() else { return }
             let near = nearestName(to: missing, in: Array(types.keys)).map { " Did you mean “\($0)”?" } ?? ""
@@ -38,7 +38,7 @@ struct RowDescription: Sendable {
         do throws(StorageError) {
             return RowDescription(try await service.patient.send(request).body)
         } catch {
-            // Who may not see it does without.
+            // Without access to the description, the client does without.
             guard let failure = error.underlying as? PostgRESTFailure, !failure.isPassing, !failure.isAboutToken else {
                 throw error
             }

@@ -2,7 +2,8 @@ import Switchyard
 import SwitchyardBytes
 import Synchronization
 
-/// Rows with a write whose answer was lost. It may be waiting for a lock, and take effect after a read has shown the old row.
+/// Rows with a write whose answer was lost. It may be waiting for a lock, and take effect after a read has returned the old
+/// row.
 final class RowFences: Sendable {
     struct Fence: Sendable {
         /// The version that the row had before; `nil` if that is not known.
@@ -10,7 +11,7 @@ final class RowFences: Sendable {
         /// Whether it adds the row, and so would add it again if it were deleted, and does nothing else.
         var isAddition = false
         fileprivate let since: Stopwatch
-        /// Whether no statement runs that long: the limit of hosted projects is 8 seconds.
+        /// Whether no statement can still be running: the limit of hosted projects is 8 seconds.
         var isOver: Bool { since.elapsed >= .seconds(10) }
     }
 

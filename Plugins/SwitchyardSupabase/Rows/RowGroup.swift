@@ -2,7 +2,7 @@ import Switchyard
 import SwitchyardBytes
 import SwitchyardSync
 
-/// Writes to different rows of one table that are one request, so that all of them take effect or none. Pure.
+/// Writes to different rows of one table that share one request, so that all take effect or none. Pure.
 struct RowGroup: Sendable {
     enum Kind: Sendable {
         case sets, creations, deletions
@@ -16,30 +16,30 @@ struct RowGroup: Sendable {
         let base: String?
     }
 
-    /// The keys of rows to delete are in the address of a request, of which gateways take 8 192 bytes: so long may they be.
+    /// The maximum length of the keys in a deletion: they are part of the URL, and gateways accept URLs of 8,192 bytes.
     static let maximumKeys = 7_500
-    /// How many rows with UUIDs as their keys can be deleted in one request.
+    /// The maximum number of rows with UUID keys that one request can delete.
     static let maximumDeletions = 190
 
     let kind: Kind
-    /// Whether an upsert knows the rows by less than their paths, so that a row of another parent could be taken for one of them.
-    let needsLook: Bool
+    /// Whether an upsert identifies the rows by less than their paths, so that it could replace a row of another parent.
+    let needsParentCheck: Bool
     private(set) var entries: [Entry]
     private var paths: Set<StoragePath>
-    /// The size of the rows in the request, roughly.
+    /// The approximate size of the rows in the request.
     private var size: Int
 
     /// - Parameters:
-    ///   - writes: In the spelling of the mapping, each with the tag that its document had when it was first sent.
+    ///   - writes: With the mapping's field names, each with the tag that its document had when it was first sent.
     ///   - places: The tables of the writes.
     ///   - shape: The shape of the table that all of them are in.
-    /// - Returns: `nil` if the writes are in several tables, of several kinds, or such as need a request each.
+    /// - Returns: `nil` if the writes are in several tables, of several kinds, or need a request each.
     init?(
         _ writes: [DocumentWrite], _ bases: [DocumentTag?] = [], in places: [TableMappings.Place], _ shape: RowShape
     ) throws(StorageError) {
         var entries: [Entry] = []
         var kind: Kind?
-        var needsLook = false
+        var needsParentCheck = false
         var paths: Set<StoragePath> = []
         var keys: Set<[RowCondition]> = []
         for (index, write) in writes.enumerated() {
@@ -49,22 +49,22 @@ struct RowGroup: Sendable {
             guard let own = Kind(write, row, change, shape), kind == nil || kind == own else { return nil }
             kind = own
             if own == .sets, !row.isKey(of: shape) {
-                needsLook = true
-                // One request cannot set a row twice.
+                needsParentCheck = true
+                // A request cannot set the same row twice.
                 guard keys.insert(row.keyConditions(of: shape)).inserted else { return nil }
             }
             let base = index < bases.count ? bases[index].flatMap { shape.version(in: $0) } : nil
             entries.append(Entry(write: write, row: row, change: change, base: base))
         }
         guard let kind else { return nil }
-        (self.kind, self.needsLook, self.entries, self.paths) = (kind, needsLook, entries, paths)
+        (self.kind, self.needsParentCheck, self.entries, self.paths) = (kind, needsParentCheck, entries, paths)
         size =
             kind == .deletions
             ? 0 : entries.reduce(0) { $0 + JSON.object($1.row.object(with: $1.change)).approximateSize }
         guard kind != .deletions || fits(conditions(asSent: false)) else { return nil }
     }
 
-    /// Whether a request for deletions has room for these conditions.
+    /// Whether these conditions fit into a request for deletions.
     func fits(_ conditions: [RowCondition]) -> Bool { RowCondition.length(conditions) <= Self.maximumKeys }
 
     /// Only some of the writes.
@@ -74,12 +74,12 @@ struct RowGroup: Sendable {
         return part
     }
 
-    /// Whether nothing should be added: the request is about a megabyte.
+    /// Whether the request is about a megabyte, so that nothing more should be added.
     var isLarge: Bool { size > SupabaseDriver.sharedBytes }
 
-    /// - Returns: Whether the other group's writes have been added; not those of another kind, or to the same rows.
+    /// - Returns: Whether the other group's writes were added: `false` if they are of another kind, or to the same rows.
     mutating func add(_ other: RowGroup) -> Bool {
-        guard other.kind == kind, !needsLook, !other.needsLook, paths.isDisjoint(with: other.paths) else {
+        guard other.kind == kind, !needsParentCheck, !other.needsParentCheck, paths.isDisjoint(with: other.paths) else {
             return false
         }
         entries += other.entries
@@ -97,7 +97,7 @@ struct RowGroup: Sendable {
 
     var objects: JSON { .array(entries.map { .object($0.row.object(with: $0.change)) }) }
 
-    /// The condition for rows with the keys by which an upsert knows these.
+    /// The condition for rows with the keys by which an upsert identifies these.
     static func keyCondition(of entries: some Collection<Entry>, _ shape: RowShape) -> RowCondition {
         let conditions = entries.map { $0.row.keyConditions(of: shape) }
         let operands = conditions.compactMap { conditions -> String? in
@@ -110,7 +110,7 @@ struct RowGroup: Sendable {
 
     /// The conditions for exactly these rows.
     ///
-    /// - Parameter asSent: Whether a row that has changed since it was first sent is another one by now.
+    /// - Parameter asSent: Whether to exclude rows that have changed since the writes were first sent.
     func conditions(asSent: Bool) -> [RowCondition] {
         let last = entries[0].row.columns.count - 1
         let shared = entries[0].row.conditions.dropLast()
@@ -131,7 +131,7 @@ struct RowGroup: Sendable {
 }
 
 extension RowGroup.Kind {
-    /// - Returns: `nil` for a write that needs a request of its own.
+    /// - Returns: `nil` for a write that needs a separate request.
     fileprivate init?(_ write: DocumentWrite, _ row: RowAddress, _ change: RowChange, _ shape: RowShape) {
         switch (write.operation, write.precondition) {
         case (.set, .none):

@@ -2,7 +2,7 @@ import Switchyard
 import SwitchyardBytes
 import SwitchyardSync
 
-/// A row of an answer, of which only what is asked for becomes a value.
+/// A row of an answer. Its values are decoded on demand.
 struct AnswerRow: Sendable {
     let text: IndexedJSON
     let place: Int
@@ -10,11 +10,11 @@ struct AnswerRow: Sendable {
     subscript(column: String) -> JSON? { text.value(of: column, in: place).map { text.json(at: $0) } }
 }
 
-/// Where the rows of an answer have a table's columns: all of them name the same ones in the same order, so this is worked out
-/// once for an answer. It goes from row to row.
+/// The positions of a table's columns in the rows of an answer. All rows name the same columns in the same order, so the layout
+/// is computed once per answer, and moves from row to row.
 struct RowLayout {
     private struct Field {
-        /// The field without a value yet.
+        /// The field; its value is filled in for each row.
         let entry: DocumentData.Entry
         let column: Int
         let kind: ColumnKind
@@ -25,11 +25,11 @@ struct RowLayout {
     /// In the order of documents' fields.
     private let fields: [Field]
     private let names: [Int?]
-    /// What all paths begin with, if nothing but the ID follows.
+    /// The common prefix of all paths, if only the ID follows.
     private let prefix: String?
     private let versionColumn: Int?
     private let createdColumn: (place: Int, kind: ColumnKind)?
-    /// Where the row has its values, column by column.
+    /// The positions of the row's values, by column.
     private var places: [Int]
 
     /// - Parameter row: The first of the rows.
@@ -53,12 +53,12 @@ struct RowLayout {
         createdColumn = mapping.createdColumn.flatMap { column in columns[column].map { ($0, shape.kind(of: column)) } }
     }
 
-    /// - Returns: `false` for a row with other columns, which needs a layout of its own.
+    /// - Returns: `false` for a row with other columns, which needs another layout.
     mutating func move(to row: AnswerRow) -> Bool {
         row.text === model.text && model.text.findValues(of: row.place, like: model.place, in: &places)
     }
 
-    /// The path of the row's document; `nil` if its key is no document's name.
+    /// The path of the row's document; `nil` if its key is not a valid document name.
     var path: StoragePath? {
         guard let prefix else { return shape.table.path(named: names.map { $0.flatMap { name(in: $0) } }) }
         return names[0].flatMap { name(in: $0) }.flatMap { shape.table.path(named: $0, behind: prefix) }

@@ -4,7 +4,7 @@ import SwitchyardBytes
 import SwitchyardSync
 import SwitchyardWire
 
-/// Sums and averages: by the service where it may, and otherwise over the rows, with the same results.
+/// Sums and averages: computed by the service if it allows that, otherwise over the rows, with the same results.
 extension RowReader {
     func aggregate(
         _ query: Query, in place: TableMappings.Place, _ aggregations: [Aggregation]
@@ -26,7 +26,7 @@ extension RowReader {
 
     /// By the service.
     ///
-    /// - Returns: `nil` if it does not do this, or not with the same result.
+    /// - Returns: `nil` if the service cannot, or would give another result.
     private func aggregateThere(
         _ query: Query, in place: TableMappings.Place, _ aggregations: [Aggregation]
     ) async throws(StorageError) -> [DocumentValue]? {
@@ -82,13 +82,13 @@ extension RowReader {
 struct RowTotal {
     private var count = 0
     private var sum = Decimal.zero
-    /// A sum that is no decimal, or has more digits than one holds.
+    /// The sum, if it is not a decimal or has too many digits for one.
     private var rough: Double?
     private var isWhole = false
 
     init() {}
 
-    /// - Returns: `nil` if the text is no number.
+    /// - Returns: `nil` if the text is not a number.
     init?(_ text: String, of count: Int, isWhole: Bool) {
         self.count = count
         self.isWhole = isWhole
@@ -128,14 +128,14 @@ struct RowTotal {
 }
 
 extension RowShape {
-    /// How the values of a column add up to the same here and in the database.
+    /// How the values of a column add up to the same sum here and in the database.
     enum Total {
         case whole
         /// Decimal numbers.
         case exact
     }
 
-    /// - Returns: `nil` where they may not, as fractions do not, which depend on the order of the rows.
+    /// - Returns: `nil` if they may not: floating-point sums depend on the order of the rows.
     func total(of field: FieldPath) -> Total? {
         guard field.components.count == 1, let column = column(of: field.components[0]) else { return nil }
         return switch column.kind {

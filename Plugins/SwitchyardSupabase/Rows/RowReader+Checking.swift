@@ -2,14 +2,15 @@ import Switchyard
 import SwitchyardBytes
 import SwitchyardSync
 
-/// Checks a target for changes. A small one is read; of a large one, only the keys and versions, and what differs.
+/// Checks a target for changes. Reads a small target in full; of a large one, only keys and versions, then the rows that
+/// differ.
 extension RowReader {
     func check(_ target: RowTargets.Target) async throws(StorageError) -> RowTargets.Found {
         let found = try await results(of: target)
         let now = Set(found.results.map(\.path))
         let left = target.known.keys.filter { !now.contains($0) }
         guard case .query = target.watched, !left.isEmpty else { return found }
-        // Whether they are still there, outside of this query.
+        // Whether they still exist, outside this query.
         return try await filled(found, with: left, of: target.place.table)
     }
 
@@ -28,7 +29,7 @@ extension RowReader {
         }
     }
 
-    /// - Returns: `nil` where the service cannot evaluate the query, or rows have no versions.
+    /// - Returns: `nil` if the service cannot evaluate the query, or the rows have no versions.
     private func digest(of query: Query, in place: TableMappings.Place) async throws(StorageError) -> RowTargets.Found?
     {
         try await knowing(place.table) { (shape) throws(StorageError) in
@@ -58,7 +59,7 @@ extension RowReader {
         for (collection, paths) in Dictionary(grouping: changed, by: \.collection) {
             let place = TableMappings.Place(table: table, parents: table.parents(of: collection))
             let answer = try await rows(named: paths.map(\.id), in: place)
-            // Such as they are now, which may be later than in the digest.
+            // The current rows, which may be newer than the digest.
             let rows = documents(of: answer)
             for (index, document) in rows.documents.enumerated() {
                 guard rows.areSettled[index] else {

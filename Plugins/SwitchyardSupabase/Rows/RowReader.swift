@@ -14,12 +14,12 @@ struct RowReader: Sendable {
     /// The only user whose rights an answer may reflect; `nil` for whoever is signed in.
     var reader: CallOwner?
 
-    /// How many keys a request names.
+    /// The maximum number of keys in a request.
     private static let portion = 100
-    /// How many rows a query may evaluate here, if the service cannot.
+    /// The maximum number of rows over which a query is evaluated here, if the service cannot.
     private static let evaluatedHere = 10_000
 
-    /// Rows that came, and the version of the read.
+    /// The rows of an answer, and the version of the read.
     struct Answer: Sendable {
         let shape: RowShape
         let version: Timestamp
@@ -38,15 +38,15 @@ struct RowReader: Sendable {
     struct Found: Sendable {
         /// Each with the time at which this version of it was first seen.
         var documents: [DocumentSnapshot] = []
-        /// Those of the documents; `nil` for all where rows have no versions.
+        /// The tags of the documents; `nil` if rows have no versions.
         var tags: [DocumentTag]?
-        /// Whether each is known to be no older than what was seen.
+        /// Whether each is known to be at least as new as what was seen before.
         var areSettled: [Bool] = []
-        /// The places of the rows that they come from, in the answer.
+        /// The indices of their rows in the answer.
         var rows: [Int] = []
     }
 
-    /// The rows of an answer whose keys are documents' names.
+    /// The rows of an answer whose keys are valid document names.
     func documents(of answer: Answer) -> Found {
         guard let first = answer.rows.first else { return Found() }
         var layout = RowLayout(answer.shape, at: first)
@@ -82,7 +82,7 @@ struct RowReader: Sendable {
             let (data, created) = contents[index]
             found.documents.append(
                 .existing(paths[index], data, createTime: created, updateTime: times[index] ?? answer.version))
-            // First seen by a later read whose answer was faster: the next check reports it.
+            // A later read, whose answer was faster, saw it first; the next check reports it.
             found.areSettled.append(times[index].map { $0 <= answer.version } ?? false)
         }
         found.tags = answer.shape.tags(versions)
@@ -123,7 +123,7 @@ struct RowReader: Sendable {
         }
     }
 
-    /// What the service could not say is done here.
+    /// Evaluates here what the service could not.
     private func evaluated(
         _ rows: [AnswerRow], _ plan: TableQuery, at version: Timestamp
     ) throws(StorageError) -> [AnswerRow] {
@@ -159,7 +159,7 @@ struct RowReader: Sendable {
         }
     }
 
-    /// How many rows there are, without reading them, where the service can count them.
+    /// The number of rows, counted by the service if it can.
     func count(_ query: Query, in place: TableMappings.Place) async throws(StorageError) -> Int {
         let count: Int? = try await knowing(place.table) { (shape) throws(StorageError) -> Int? in
             let plan = TableQuery(query, in: place, shape)
@@ -179,7 +179,7 @@ struct RowReader: Sendable {
 
     // MARK: Names
 
-    /// The rows with some names, in no particular order.
+    /// The rows with the given names, in no particular order.
     func rows(
         named names: [String], in place: TableMappings.Place
     ) async throws(StorageError) -> Answer {
@@ -206,7 +206,7 @@ struct RowReader: Sendable {
         }
     }
 
-    /// A name that the type of its column cannot be is that of no row.
+    /// No row has a name that does not fit the type of its column.
     private func unlessMistyped(
         _ read: () async throws(StorageError) -> [AnswerRow]
     ) async throws(StorageError) -> [AnswerRow] {
@@ -220,7 +220,7 @@ struct RowReader: Sendable {
 
     // MARK: Pages
 
-    /// Pages until one shows that it is the last: the service cuts off long answers without saying so.
+    /// Reads pages until one is known to be the last: the service truncates long answers without notice.
     func pages(
         _ plan: TableQuery, _ selection: String, limit: Int?, offset: Int
     ) async throws(StorageError) -> [AnswerRow] {
@@ -247,7 +247,7 @@ struct RowReader: Sendable {
             let page = try await send(shape, parameters)
             catalog.note(page: page.count)
             rows += page
-            // Fewer than the service is known to give at once: there are no more.
+            // Fewer rows than the service is known to return at once, so there are no more.
             if page.isEmpty || page.count < known || wanted.map({ page.count >= $0 }) == true { return rows }
             position = TableQuery.behind(page[page.count - 1], orders)
         }
@@ -255,7 +255,7 @@ struct RowReader: Sendable {
 
     // MARK: Requests
 
-    /// Runs with what is known of a table, and again with what a refusal teaches.
+    /// Runs `body` with what is known about a table, and again if a refusal revealed more.
     func knowing<Result>(
         _ table: MappedTable, _ body: (RowShape) async throws(StorageError) -> Result
     ) async throws(StorageError) -> Result {

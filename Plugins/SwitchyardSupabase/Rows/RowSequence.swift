@@ -2,7 +2,7 @@ import Switchyard
 import SwitchyardSync
 import Synchronization
 
-/// The versions that this client gives to rows, since their tables have no time for all of them: a read counts from its start, a
+/// The versions that this client assigns to rows, since tables have no common time: a read counts from its start, a
 /// write from its answer. Each is later than those before.
 final class RowSequence: Sendable {
     private let last = Mutex(Timestamp.never)
@@ -10,10 +10,10 @@ final class RowSequence: Sendable {
 
     init(now: @escaping @Sendable () -> Timestamp) { self.now = now }
 
-    /// Continues behind a version, even if the device's clock says something earlier.
+    /// Continues after a version, even if the device's clock says something earlier.
     func begin(after version: Timestamp) { last.withLock { $0 = max($0, version) } }
 
-    /// The latest version that this has given or continues behind.
+    /// The latest version that was assigned, or from which it continues.
     var latest: Timestamp { last.withLock { $0 } }
 
     func next() -> Timestamp {

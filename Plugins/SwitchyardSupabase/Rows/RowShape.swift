@@ -9,9 +9,9 @@ struct RowShape: Sendable {
     private let kinds: [String: ColumnKind]
     /// Whether rows have versions: `xmin`, which views and foreign tables lack.
     let hasVersions: Bool
-    /// The columns that the database computes, and so are never written.
+    /// The columns that the database computes; they are never written.
     let computed: Set<String>
-    /// The columns by whose values an upsert knows a row.
+    /// The columns by which an upsert identifies a row.
     let keys: [String]
     /// The columns of a request for all fields.
     private let wholeSelection: String
@@ -19,8 +19,8 @@ struct RowShape: Sendable {
     /// - Parameters:
     ///   - table: The mapping.
     ///   - types: The types of columns that the mapping does not declare.
-    ///   - facts: What earlier answers have told of the table.
-    ///   - isPartial: Whether the types of other columns are still to come.
+    ///   - facts: What earlier answers have revealed about the table.
+    ///   - isPartial: Whether the types of other columns are not known yet.
     init(
         _ table: MappedTable, types: [String: SupabaseColumnType] = [:], facts: RowFacts = RowFacts(),
         isPartial: Bool = false
@@ -33,7 +33,7 @@ struct RowShape: Sendable {
                 kinds[column] = ColumnKind(type)
             }
             guard mapping.uuidColumns.contains(column) else { continue }
-            // Until it is known, a field's column may be an array of them.
+            // Until its type is known, a field's column may be an array.
             let mayBeArray = isPartial && kinds[column] == nil && mapping.fields.values.contains(column)
             if !mayBeArray { kinds[column] = kinds[column]?.holdingUUIDs ?? .uuid }
         }
@@ -61,7 +61,7 @@ struct RowShape: Sendable {
 
     // MARK: Requests
 
-    /// The columns of a request, without those that no one needs.
+    /// The columns to request, without those that are not needed.
     ///
     /// - Parameter fields: The fields to read; `nil` for all.
     func selection(of fields: [FieldPath]? = nil) -> String {
@@ -79,7 +79,7 @@ struct RowShape: Sendable {
         if hasVersions { columns.append(RowShape.version) }
         var seen: Set<String> = []
         return columns.filter { seen.insert($0).inserted }.map { column in
-            // As text, since a number in JSON may be rounded on its way.
+            // As text, since JSON numbers may be rounded in transit.
             if case .numeric = kinds[column] ?? .unknown {
                 "\(ColumnName.text(column))::text"
             } else {
@@ -88,7 +88,7 @@ struct RowShape: Sendable {
         }.joined(separator: ",")
     }
 
-    /// The columns that lead to a row.
+    /// The columns of a row's path.
     var pathSelection: String {
         (table.parentColumns + [mapping.idColumn]).map(ColumnName.text).joined(separator: ",")
     }
@@ -110,7 +110,7 @@ struct RowShape: Sendable {
 
     /// A row as a document. For many rows, use one ``RowLayout``.
     ///
-    /// - Returns: `nil` for a row whose key is no document's name.
+    /// - Returns: `nil` for a row whose key is not a valid document name.
     func document(_ row: AnswerRow, at version: Timestamp) -> DocumentSnapshot? {
         let layout = RowLayout(self, at: row)
         return layout.path.map { .existing($0, layout.data, createTime: layout.created, updateTime: version) }
@@ -157,7 +157,7 @@ struct RowShape: Sendable {
     }
 }
 
-/// What the service's answers have told of a table.
+/// What the service's answers have revealed about a table.
 struct RowFacts: Sendable, Hashable {
     var hasVersions = true
     var computed: Set<String> = []
@@ -200,7 +200,7 @@ extension JSON {
     }
 }
 
-/// How the service takes a column's name.
+/// The service's syntax for column names.
 enum ColumnName {
     static func text(_ column: String) -> String {
         let isPlain = column.utf8.allSatisfy {

@@ -3,7 +3,7 @@ import SwitchyardBytes
 import SwitchyardProviderHTTP
 import SwitchyardSync
 
-/// The rows of a project's own tables as documents: what the driver needs of them.
+/// The rows of a project's own tables as documents, for the driver.
 struct RowStore: Sendable {
     private let service: PostgRESTService
     private let catalog: RowCatalog
@@ -13,7 +13,7 @@ struct RowStore: Sendable {
     private let additions: RowAdditions
 
     init(_ service: PostgRESTService) {
-        // Nothing has to be installed for tables.
+        // Tables need no installation.
         self.service = service
         catalog = RowCatalog(service.clock)
         sequence = RowSequence(now: service.now)
@@ -29,7 +29,7 @@ struct RowStore: Sendable {
         additions = store.additions
     }
 
-    /// The same with another user's, or only one user's, calls.
+    /// This store, with the calls of another user or of only one user.
     func calling(_ service: PostgRESTService) -> RowStore { RowStore(self, service) }
 
     func begin(after version: Timestamp) { sequence.begin(after: version) }
@@ -46,7 +46,7 @@ struct RowStore: Sendable {
     /// The version that the database gave a row when it was given a time; `nil` if it has changed since, or is not known.
     func version(of path: StoragePath, at time: Timestamp) -> String? { versions.version(of: path, at: time) }
 
-    /// The tags of rows that this process has read. What was kept from an earlier one is read again, since a change of the
+    /// The tags of rows that this process has read. What an earlier process stored is read again, since a change of the
     /// table's columns leaves versions as they were.
     func current(_ tags: [StoragePath: DocumentTag], of table: MappedTable) -> [StoragePath: DocumentTag] {
         tags.filter { path, tag in table.version(in: tag).map { versions.knows($0, of: path) } ?? false }
@@ -91,7 +91,7 @@ struct RowStore: Sendable {
 
     // MARK: Writing
 
-    /// Refuses what the table's columns cannot hold, as far as they are known by now.
+    /// Refuses values that the table's columns cannot hold, as far as these are known.
     ///
     /// - Parameter isNamed: Whether the row has a key already.
     func check(_ write: DocumentWrite, in place: TableMappings.Place, isNamed: Bool = true) throws(StorageError) {
@@ -100,41 +100,41 @@ struct RowStore: Sendable {
         _ = try RowChange(write, shape)
     }
 
-    /// Refuses more deletions together than a request has room for.
+    /// Refuses more deletions than fit into one request.
     func check(_ writes: [DocumentWrite], in places: [TableMappings.Place]) throws(StorageError) {
         guard writes.count > 1, writes.allSatisfy({ $0.operation == .delete && $0.precondition == .none }) else {
             return
         }
         let table = places[0].table
-        // Others are no deletions of rows of one table.
+        // Only deletions of rows of one table are limited.
         guard places.allSatisfy({ $0.table == table }), Set(writes.map(\.path)).count == writes.count else { return }
         let shape = catalog.knownShape(of: table) ?? RowShape(table, isPartial: true)
         if try RowGroup(writes, in: places, shape) == nil { throw .manyDeletions(writes.count, from: table) }
     }
 
-    /// How writes can be carried out.
+    /// The way in which writes can be carried out.
     enum Manner {
-        /// In one request to a table.
+        /// In one request to a table, which is safe to repeat.
         case plain
-        /// In one, which might count twice after a lost answer, or be carried out in part.
+        /// In one request, which might count twice after a lost answer, or take effect in part.
         case cautious
-        /// By the functions only.
+        /// Only by the functions.
         case functions
     }
 
     func manner(
         of writes: [DocumentWrite], in places: [TableMappings.Place]
     ) async throws(StorageError) -> Manner {
-        // What sets columns to values depends on nothing.
+        // Setting columns to values does not depend on the row.
         if writes.count == 1, writes[0].isOfValues { return .plain }
         return try await reader().knowing(places[0].table) { (shape) throws(StorageError) in
             if writes.count == 1 { return try RowChange(writes[0], shape).dependsOnRow ? .cautious : .plain }
             guard let group = try RowGroup(writes, in: places, shape) else { return .functions }
-            return group.kind == .deletions || group.needsLook ? .cautious : .plain
+            return group.kind == .deletions || group.needsParentCheck ? .cautious : .plain
         }
     }
 
-    /// Whether the functions are known to be missing. Somebody may install them meanwhile, so it does not last.
+    /// Whether the functions are known to be missing. This expires, since they may be installed in the meantime.
     var lacksFunctions: Bool { catalog.lacksFunctions }
     func noteMissingFunctions() { catalog.noteMissingFunctions() }
 
@@ -145,7 +145,7 @@ struct RowStore: Sendable {
         return result(of: write, written.row, shape)
     }
 
-    /// Adds a row under a key that the database makes.
+    /// Adds a row whose key the database generates.
     func add(
         _ write: DocumentWrite, in place: TableMappings.Place, for batch: OutgoingBatch
     ) async throws(StorageError) -> (document: StoragePath, result: CommitResult) {
@@ -157,7 +157,7 @@ struct RowStore: Sendable {
     /// Carries out as many of the first batches as one request can: all of them, or none.
     ///
     /// - Parameter places: For each batch, the tables of its writes.
-    /// - Returns: A result for each batch that took effect; `nil` if the first one needs requests of its own.
+    /// - Returns: A result for each batch that took effect; `nil` if the first one needs separate requests.
     func commit(
         _ batches: [OutgoingBatch], in places: [[TableMappings.Place]]
     ) async throws(StorageError) -> [CommitResult]? {
@@ -170,7 +170,7 @@ struct RowStore: Sendable {
             var count = 1
             while count < batches.count, !group.isLarge {
                 let batch = batches[count]
-                // A write that cannot be sent is refused as part of its own batch, and one behind a fence waits alone.
+                // A write that cannot be sent is refused with its own batch, and one behind a fence waits alone.
                 guard let next = try? RowGroup(batch.writes, batch.bases, in: places[count], shape),
                     !batch.writes.contains(where: { fences.fence(at: $0.path) != nil }), group.add(next)
                 else { break }
@@ -199,7 +199,7 @@ struct RowStore: Sendable {
         var answer = RowReader.Answer(shape: shape, version: sequence.next())
         answer.rows = rows.compactMap(\.self)
         let found = reader().documents(of: answer)
-        // The place of a write's row among those that came back, and that of its document.
+        // The index of a write's row among those returned, and that of its document.
         var (row, place, document) = (0, 0, 0)
         return batches.map { writes in
             var result = CommitResult(commitTime: answer.version)
@@ -217,7 +217,7 @@ struct RowStore: Sendable {
                 if writes.count == 1 { result.commitTime = version }
                 result.updateTimes.append(version)
                 guard write.operation != .verify else { continue }
-                // Such as it is in the table: a trigger may have changed what was sent, or somebody made a deleted row anew.
+                // The row as stored: a trigger may have changed the values, or someone recreated a deleted row.
                 if let known {
                     result.outcomes.append(.returned(found.documents[known], tag: found.tags?[known]))
                 } else {
@@ -236,7 +236,7 @@ struct RowStore: Sendable {
 }
 
 extension DocumentWrite {
-    /// Whether it sets fields to values, or deletes, whatever is there.
+    /// Whether it sets fields to values or deletes, independently of the current contents.
     fileprivate var isOfValues: Bool {
         guard transforms.isEmpty else { return false }
         return if case .patch(_, let mask) = operation { mask.allSatisfy { $0.components.count == 1 } } else { true }

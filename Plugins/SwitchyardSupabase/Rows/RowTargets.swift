@@ -2,7 +2,9 @@ import Switchyard
 import SwitchyardBytes
 import SwitchyardSync
 
-/// The targets of a stream that are in tables, and what has been reported of them. Pure: takes requests and answers, returns events.
+/// The targets of a stream that are in tables, and what has been reported about them.
+///
+/// Pure: takes requests and answers, returns events.
 struct RowTargets {
     struct Target: Sendable {
         let id: Int
@@ -11,7 +13,7 @@ struct RowTargets {
         /// Distinguishes this target from an earlier one with the same ID.
         let generation: Int
         var isNew = true
-        /// How many checks in a row have read keys and versions only: a column that is added leaves versions as they were.
+        /// The number of consecutive checks that read only keys and versions: adding a column does not change versions.
         fileprivate(set) var digests = 0
         /// The reported results, and their marks.
         fileprivate(set) var known: [StoragePath: String] = [:]
@@ -20,25 +22,25 @@ struct RowTargets {
         /// When this client's last write was acknowledged, if no later results have been reported.
         fileprivate var owed: Timestamp?
 
-        /// Up to this many rows are read in full.
+        /// The number of rows up to which a target is read in full.
         private static let small = 100
         private static let maximumDigests = 20
 
-        /// Whether keys and versions tell well enough what has changed.
+        /// Whether keys and versions are enough to find changes.
         var suitsDigest: Bool { known.count > Self.small && digests < Self.maximumDigests }
     }
 
-    /// What a check of a target has found.
+    /// The result of checking a target.
     struct Found: Sendable {
         let version: Timestamp
-        /// The results in the service's order, each with a mark that differs when the row does: its tag, or something of its
-        /// contents where rows have no versions.
+        /// The results in the service's order, each with a mark that differs when the row does: its tag, or part of its
+        /// contents if rows have no versions.
         var results: [(path: StoragePath, mark: String)] = []
         /// Whether the marks are tags.
         var hasTags = true
         /// Whether only keys and versions have been read, and what differs.
         var isDigest = false
-        /// What has been read, also of rows that are no results any more.
+        /// The rows that were read, including former results.
         var documents: [StoragePath: DocumentSnapshot] = [:]
         /// Whether another check is needed: a row may be older than what this client has written.
         var isSettled = true
@@ -103,7 +105,7 @@ struct RowTargets {
         }
     }
 
-    /// The events of a check; none if the target has been replaced or is as it was.
+    /// The events of a check; none if the target was replaced or is unchanged.
     mutating func take(_ found: Found, for asked: Target) -> [WatchEvent] {
         guard var target = targets[asked.id], target.generation == asked.generation else { return [] }
         let id = target.id
@@ -112,7 +114,7 @@ struct RowTargets {
         for (path, mark) in found.results {
             marks[path] = mark
             guard target.known[path] != mark else { continue }
-            // What has not been read is read at the next check.
+            // Rows that were not read are read at the next check.
             guard let document = found.documents[path] else {
                 marks[path] = target.known[path]
                 continue
@@ -130,7 +132,7 @@ struct RowTargets {
         }
         if case .query = target.watched {
             let order = found.results.map(\.path).filter { marks[$0] != nil }
-            // Also when a document has changed: what was acknowledged stays in its place until the results are reported.
+            // Also if a document has changed: an acknowledged write keeps its position until the results are reported.
             let isOwed = target.owed.map { $0 < found.version } ?? false
             if target.isNew || order != target.order || !events.isEmpty || isOwed {
                 events.append(.results(target: id, order))

@@ -1,18 +1,18 @@
 import Switchyard
 import SwitchyardBytes
 
-/// Conditions of queries in the words of the data service.
+/// Translates the conditions of queries into the data service's syntax.
 struct RowTranslation {
     enum Outcome {
         case condition(RowCondition)
         case always
         case never
-        /// The service cannot say it.
+        /// The service cannot express it.
         case unknown
     }
 
     private let shape: RowShape
-    /// Whether rows of several parents are looked at.
+    /// Whether rows of several parents are read.
     var isGroup = false
 
     init(_ shape: RowShape) { self.shape = shape }
@@ -55,7 +55,7 @@ struct RowTranslation {
             case .condition(let condition): conditions.append(condition)
             }
         }
-        // What is known would do as a first sieve, but the caller has to know that it is only that.
+        // The known part would serve as a prefilter, but the caller has to know that it is only one.
         if isUnknown { return .unknown }
         return conditions.isEmpty ? .always : .condition(conditions.count == 1 ? conditions[0] : .all(conditions))
     }
@@ -160,14 +160,14 @@ struct RowTranslation {
         if case .integer(let limit) = kind, let outcome = wholeRange(column, limit, operation, value) { return outcome }
         guard let operand = kind.operand(value) else { return .unknown }
         let test = RowCondition.test(column, operation, .value(operand))
-        // The database takes NaN for the largest number; in queries it is in no range.
+        // The database considers NaN the largest number; in queries it is in no range.
         switch kind {
         case .float, .numeric: return .condition(.all([test, .test(column, "neq", .value("NaN"))]))
         default: return .condition(test)
         }
     }
 
-    /// Ranges of whole numbers whose bound is none, or does not fit the column.
+    /// Ranges of whole numbers whose bound is a fraction, or does not fit the column.
     private func wholeRange(_ column: String, _ limit: Int64, _ operation: String, _ value: DocumentValue) -> Outcome? {
         let isUpper = operation.hasPrefix("l")
         let number: Double
@@ -245,7 +245,7 @@ struct RowTranslation {
                 guard let (column, kind) = column(of: order.field), kind.isOrdered, !value.isNaN,
                     let sample = kind.sample, sample.typeOrder == value.typeOrder, let operand = kind.operand(value)
                 else { return .unknown }
-                // An order over a range of whole numbers may stop between two of them.
+                // A cursor over whole numbers may lie between two of them.
                 position.append((column, operand, isAscending))
             }
         }

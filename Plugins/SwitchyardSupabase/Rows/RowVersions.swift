@@ -1,7 +1,7 @@
 import Switchyard
 import Synchronization
 
-/// Which version of a row the database had at the times that this client has given to it: the newest per row.
+/// The newest version of each row in the database, with the time that this client assigned to it.
 final class RowVersions: Sendable {
     private struct Known {
         var version: String
@@ -12,7 +12,7 @@ final class RowVersions: Sendable {
     private static let limit = 50_000
     private let rows = Mutex<[StoragePath: Known]>([:])
 
-    /// The times of rows that were read or written: those at which these versions of them were first seen.
+    /// The times at which these versions of rows that were read or written were first seen.
     ///
     /// - Parameters:
     ///   - paths: The rows.
@@ -43,7 +43,7 @@ final class RowVersions: Sendable {
         }
     }
 
-    /// A write was answered at a time, and what the row is now is not known: older answers say nothing about it.
+    /// Records that a write was answered and the row's state is unknown, so that older answers do not count.
     func forget(_ path: StoragePath, writtenAt time: Timestamp) {
         rows.withLock { $0[path] = Known(version: "", since: time) }
     }
@@ -53,6 +53,6 @@ final class RowVersions: Sendable {
         rows.withLock { rows in rows[path].flatMap { $0.since <= time && !$0.version.isEmpty ? $0.version : nil } }
     }
 
-    /// Whether a row had a version when this process saw it last.
+    /// Whether a row had this version when this process last saw it.
     func knows(_ version: String, of path: StoragePath) -> Bool { rows.withLock { $0[path]?.version == version } }
 }

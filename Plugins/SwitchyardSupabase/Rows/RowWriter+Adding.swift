@@ -3,11 +3,11 @@ import SwitchyardBytes
 import SwitchyardSync
 import SwitchyardWire
 
-/// Rows under keys that the database makes.
+/// Adding rows whose keys the database generates.
 extension RowWriter {
     private static let additions = 5
 
-    /// Adds a row, once. A lost answer is made good where the table has a witness: a column with a value of the batch's own.
+    /// Adds a row, once. A lost answer is recovered if the table has a witness: a column with a value of the batch's own.
     func add(
         _ write: DocumentWrite, _ place: TableMappings.Place
     ) async throws(StorageError) -> (path: StoragePath, shape: RowShape, row: AnswerRow) {

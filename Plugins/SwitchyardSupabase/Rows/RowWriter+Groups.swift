@@ -5,24 +5,24 @@ import SwitchyardWire
 
 /// Several rows in one request.
 extension RowWriter {
-    /// How many rows a look names.
+    /// The maximum number of rows in one check.
     private static let portion = 100
 
     /// Carries out all writes of a group, or none.
     ///
-    /// - Returns: For each, the row that it has left; `nil` if there is none, or if the caller may not see it.
+    /// - Returns: For each, the resulting row; `nil` if there is none, or if the caller may not see it.
     func write(_ group: RowGroup, _ shape: RowShape) async throws(StorageError) -> [AnswerRow?] {
         for entry in group.entries { try await passFence(entry.write, entry.row, entry.change, shape) }
         switch group.kind {
         case .sets:
-            if group.needsLook { try await checkParents(of: group, shape) }
+            if group.needsParentCheck { try await checkParents(of: group, shape) }
             return group.inOrder(try await upsert(group.objects, group.columns(shape), shape), shape)
         case .creations: return try await create(group, shape)
         case .deletions: return try await delete(group, shape)
         }
     }
 
-    /// Refuses sets of rows that other parents have: an upsert would take them away.
+    /// Refuses to set rows of other parents, which an upsert would move.
     private func checkParents(of group: RowGroup, _ shape: RowShape) async throws(StorageError) {
         for start in stride(from: 0, to: group.entries.count, by: Self.portion) {
             let some = group.entries[start..<min(start + Self.portion, group.entries.count)]
@@ -53,7 +53,7 @@ extension RowWriter {
             }
             guard error.isAboutKey(of: shape) else { throw error }
             let rows = group.inOrder(try await read(group, shape), shape)
-            // All of them with these very values are what an attempt has left whose answer was lost.
+            // If all rows have exactly these values, an earlier attempt, whose answer was lost, took effect.
             if batch?.mayHaveBeenSent == true,
                 zip(group.entries, rows).allSatisfy({ entry, row in row.map { entry.change.isIn($0) } ?? false })
             {
@@ -68,7 +68,7 @@ extension RowWriter {
         let isRepeated = batch?.mayHaveBeenSent == true
         var conditions = group.conditions(asSent: isRepeated)
         if isRepeated, !group.fits(conditions) {
-            // Not with a version for each row, but without those that were made anew.
+            // Without a version for each row, but excluding recreated rows.
             let there = group.inOrder(try await read(group, shape), shape)
             let same = there.indices.filter { index in
                 guard let row = there[index] else { return false }
@@ -83,7 +83,7 @@ extension RowWriter {
         guard deleted.count < group.entries.count else { return group.entries.map { _ in nil } }
         let left = group.inOrder(try await read(group, shape), shape)
         for (entry, row) in zip(group.entries, left) {
-            // A row that was made anew since is another one.
+            // A row that was recreated since is another one.
             if isRepeated, let base = entry.base, row.map({ shape.version(of: $0) != base }) == true { continue }
             guard row == nil else { throw .lockedRow(entry.row) }
         }
@@ -101,7 +101,7 @@ extension RowWriter {
 }
 
 extension RowGroup {
-    /// The rows of an answer, each beside the write that it belongs to.
+    /// The rows of an answer, in the order of the writes.
     fileprivate func inOrder(_ rows: [AnswerRow], _ shape: RowShape) -> [AnswerRow?] {
         let found = Dictionary(rows.map { (shape.path(of: $0), $0) }) { first, _ in first }
         return entries.map { found[$0.write.path] }

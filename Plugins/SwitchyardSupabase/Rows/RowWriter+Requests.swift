@@ -8,7 +8,7 @@ extension RowWriter {
     func create(_ row: RowAddress, _ change: RowChange, _ shape: RowShape) async throws(StorageError) -> Written {
         do throws(StorageError) { return try await insert(row, change, shape) } catch {
             guard error.isAboutKey(of: shape) else { throw error }
-            // A row with these very values is what an attempt has left whose answer was lost.
+            // If the row has exactly these values, an earlier attempt, whose answer was lost, took effect.
             if batch?.mayHaveBeenSent == true, let there = try await read(row, shape), change.isIn(there) {
                 return Written(row: there)
             }
@@ -32,7 +32,7 @@ extension RowWriter {
 
     /// - Parameters:
     ///   - rows: One row, or several.
-    ///   - columns: The columns to set, as the service takes them; a row without one of them gets its default.
+    ///   - columns: The columns to set, as a parameter; a row without one of them gets its default.
     func upsert(_ rows: JSON, _ columns: String, _ shape: RowShape) async throws(StorageError) -> [AnswerRow] {
         try await send(
             .post, shape,
@@ -66,7 +66,7 @@ extension RowWriter {
         var parameters = RowCondition.parameters(conditions) + [("select", shape.selection())]
         var preference = "return=representation"
         guard !change.values.isEmpty || change.isWhole else {
-            // Nothing to set: only whether the row exists is known afterwards.
+            // Nothing to set: checks only whether the row exists.
             return try await read(row, shape)
         }
         if change.isWhole {
@@ -84,7 +84,7 @@ extension RowWriter {
         case .updateTime(let time):
             conditions.append(.test(RowShape.version, "eq", .value(try version(time, row, shape))))
         case .none, .exists:
-            // A row that was made anew since is another one.
+            // A row that was recreated since is another one.
             if batch?.mayHaveBeenSent == true, let base = base(shape) {
                 conditions.append(.test(RowShape.version, "eq", .value(base)))
             }

@@ -2,9 +2,9 @@ import Switchyard
 import SwitchyardBytes
 import SwitchyardSync
 
-/// Writes rows over the data service, one request for each wherever that will do.
+/// Writes rows through the data service, with one request each where possible.
 ///
-/// What depends on the row, such as an increment, is read, computed and written only if the row's version is still the same.
+/// A change that depends on the row, such as an increment, is read, computed, and written only if the version is unchanged.
 struct RowWriter: Sendable {
     let reader: RowReader
     let fences: RowFences
@@ -14,9 +14,9 @@ struct RowWriter: Sendable {
     private static let attempts = 60
     private static let longestPause = 100
 
-    /// What a write has left behind.
+    /// The result of a write.
     struct Written: Sendable {
-        /// The row that came back; `nil` if there is none, or if the caller may not see it.
+        /// The returned row; `nil` if there is none, or if the caller may not see it.
         var row: AnswerRow?
     }
 
@@ -87,7 +87,7 @@ struct RowWriter: Sendable {
                 let rows = JSON.object(row.object(with: change))
                 return Written(row: try await upsert(rows, row.columns(with: change, shape), shape).first)
             } catch {
-                // It takes the right to update, too, and that to read.
+                // It also requires the rights to update and to read.
                 guard error.isAboutRights else { throw error }
             }
         }
@@ -116,11 +116,11 @@ struct RowWriter: Sendable {
         for attempt in 0..<Self.attempts {
             let known = try await read(row, shape)
             if attempt == 0, batch?.mayHaveBeenSent == true, let known, shape.version(of: known) != base(shape) {
-                // It may have been this write, or somebody else's: to do it again could count twice, not to do it lose it.
+                // Either this write or another one changed the row: repeating it could count twice, skipping it could lose it.
                 throw StorageError(
                     .aborted,
                     "It is not known whether this write to “\(row.path)”, whose answer was lost, has taken effect, because the row "
-                        + "has changed since. Look at the row, and write again what is missing.", isRetryable: false,
+                        + "has changed since. Read the row, and write again what is missing.", isRetryable: false,
                     isRefusal: true)
             }
             switch write.precondition {
@@ -139,7 +139,7 @@ struct RowWriter: Sendable {
                 }
                 let now = try await read(row, shape)
                 if let now, shape.version(of: now) == shape.version(of: known) { throw .lockedRow(row) }
-                // Others are at it, too: not all at the same time again.
+                // Other clients are retrying, too; a random delay spreads them.
                 let pause = Int.random(in: 0...min(5 * (attempt + 1), Self.longestPause))
                 try? await reader.service.clock.sleep(for: .milliseconds(pause))
             } else {

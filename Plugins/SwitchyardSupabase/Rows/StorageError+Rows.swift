@@ -2,7 +2,7 @@ import Switchyard
 import SwitchyardBytes
 import SwitchyardWire
 
-/// The errors of rows, and what the service's answers mean for them.
+/// Errors about rows, and their meaning for retries.
 extension StorageError {
     static func missingRow(_ row: RowAddress) -> StorageError {
         StorageError(
@@ -37,7 +37,7 @@ extension StorageError {
         StorageError(
             .invalidArgument,
             "“\(path)” stands for a row that has no key yet, since the database makes the keys of “\(table.mapping.table)”. It "
-                + "can only be created; the receipt then tells the document.", isRefusal: true)
+                + "can only be created; the receipt then names the document.", isRefusal: true)
     }
     static func namelessRow(_ path: StoragePath) -> StorageError {
         StorageError(
@@ -76,14 +76,14 @@ extension StorageError {
 
     private var failure: PostgRESTFailure? { underlying as? PostgRESTFailure }
 
-    /// Whether the request may have taken effect, or may still do so: nobody stops what a database does for a service that it
-    /// can no longer answer.
+    /// Whether the request may have taken effect, or may still do so: the database goes on with a statement for a service that
+    /// it can no longer answer.
     var mayStillTakeEffect: Bool {
         if let error = underlying as? TransportError { return error.mayHaveBeenSent }
         return failure.map { $0.code == nil && ($0.status >= 500 || $0.isWithoutDatabase) } ?? false
     }
 
-    /// Whether the request may have taken effect, also if it cannot do so any more, because the database itself ended it.
+    /// Whether the request may have taken effect, including one that the database ended.
     var mayHaveTakenEffect: Bool {
         mayStillTakeEffect
             || failure?.code.map { $0.hasPrefix("08") || ["57P01", "57P02", "57P03"].contains($0) } ?? false
@@ -112,7 +112,7 @@ extension StorageError {
             })
     }
 
-    /// Mistakes of the set-up are no refusals: what is queued waits until they are mended.
+    /// A set-up mistake is not a refusal: queued writes wait until it is corrected.
     var ofTable: StorageError {
         guard let failure, let code = failure.code else { return self }
         switch code {

@@ -1,21 +1,21 @@
 import Switchyard
 import SwitchyardBytes
 
-/// A query over a table, in two parts: what the data service is asked for, and what is left to be done here.
+/// A query over a table in two parts: the request to the data service, and what remains to be done here.
 ///
-/// Every result meets the service's part. If ``isExact`` is false, the rest of the query is judged here, over the rows that come.
+/// Every result meets the service's part. If ``isExact`` is `false`, the rest is evaluated here, over the returned rows.
 struct TableQuery: Sendable {
     let shape: RowShape
     let query: Query
-    /// What rows have to meet; `nil` if none can.
+    /// The conditions on rows; `nil` if no row can meet them.
     private(set) var conditions: [RowCondition]?
-    /// Whether these conditions are all that the query asks for.
+    /// Whether these conditions express the whole filter.
     private(set) var isExact = true
-    /// Whether the service sorts the rows as the query wants them.
+    /// Whether the service sorts the rows in the query's order.
     private(set) var isSorted = true
     /// The columns to sort by, the key last, in the query's order or its reverse.
     private(set) var orders: [(column: String, isAscending: Bool)] = []
-    /// Whether the rows come from the end, because the limit does.
+    /// Whether the rows are read from the end, because of a limit to the last results.
     let isReversed: Bool
 
     init(_ query: Query, in place: TableMappings.Place, _ shape: RowShape) {
@@ -71,7 +71,7 @@ struct TableQuery: Sendable {
         self.conditions = isEmpty ? nil : conditions
     }
 
-    /// Whether all that is asked for is done by the service, so that it may also count and limit.
+    /// Whether the service does everything, so that it can also count and limit.
     var isWhole: Bool { isExact && isSorted }
 
     /// The parameter for an order.
@@ -79,7 +79,7 @@ struct TableQuery: Sendable {
         orders.map { "\(ColumnName.text($0.column)).\($0.isAscending ? "asc" : "desc")" }.joined(separator: ",")
     }
 
-    /// The condition for rows behind one that has come; `nil` if the row does not tell where it is.
+    /// The condition for rows after a returned one; `nil` if the row does not show its position.
     static func behind(_ row: AnswerRow, _ orders: [(column: String, isAscending: Bool)]) -> RowCondition? {
         var position: [(column: String, value: String, isAscending: Bool)] = []
         for (column, isAscending) in orders {
@@ -94,7 +94,7 @@ struct TableQuery: Sendable {
 }
 
 extension Filter {
-    /// The conditions that all have to hold, so that one which the service cannot say does not keep back the others.
+    /// The parts of a conjunction, so that one that the service cannot express does not hold back the others.
     fileprivate var conjuncts: [Filter] {
         if case .all(let filters) = self { filters.flatMap(\.conjuncts) } else { [self] }
     }

@@ -1,5 +1,5 @@
 extension DocumentSchema {
-    /// Functions that earlier versions had, by their part. A name may be one that this version has with other arguments.
+    /// The functions of earlier versions, by part. This version may have a function of the same name with other arguments.
     static let former: [(part: String, name: String)] =
         [
             "readable", "access_indexes", "document_json", "parts", "equals_nothing", "forget_after", "is_name",
@@ -19,17 +19,17 @@ extension DocumentSchema {
         ].map { ("domain", $0) }
         + ["client_functions", "channel_policies", "realtime_policies"].map { ("common", $0) }
 
-    /// What earlier versions had under names that are still in use.
+    /// Objects of earlier versions whose names are still in use.
     private static let formerSignatures = [
         "query_sql(jsonb,text)", "query_sql(jsonb)", "clauses(jsonb)", "filter_sql(jsonb)", "answer(jsonb,timestamptz)",
         "total(double precision)",
     ]
 
-    /// Documents had these before the rows got them.
+    /// These belonged to documents before they moved to rows.
     private static let moved = ["projected", "rows_sql", "row_ids_sql"]
 
-    /// Drops what earlier versions had. Calls of it may be under way when documents are brought up to date, so it goes when the
-    /// installation runs again: by then they have a function that earlier versions had not.
+    /// Drops the objects of earlier versions. Calls may be under way while documents are upgraded, so they are dropped when the
+    /// installation runs again: by then, documents have a function that earlier versions lack.
     static var dropOfFormer: String {
         func list(_ names: [String]) -> String { "array[\(names.map { "'\($0)'" }.joined(separator: ", "))]" }
         let kept = Set(formerSignatures.map { String($0.prefix { $0 != "(" }) })

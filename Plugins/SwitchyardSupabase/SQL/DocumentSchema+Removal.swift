@@ -1,12 +1,12 @@
 extension DocumentSchema {
-    /// SQL that removes parts, whatever version they have, and those that cannot do without them; with the last part, what every
+    /// SQL that removes parts of any version, and the parts that depend on them; with the last part, also what every
     /// part needs. It runs atomically, and refuses to remove a newer version. The last result lists what it removed.
     ///
     /// - Parameters:
     ///   - parts: What to remove; without any, everything.
-    ///   - keepingData: Whether tables stay, with what is in them, for another installation or for whoever owns the database. Nobody
+    ///   - keepingData: Whether tables and their contents stay, for another installation or for the database's owner. No one
     ///     else can use them then.
-    ///   - isTrial: Whether to put everything back at the end, as if nothing had happened.
+    ///   - isTrial: Whether to roll everything back at the end.
     package static func removal(
         of parts: Set<SchemaPart> = [], keepingData: Bool = false, isTrial: Bool = false
     ) -> String {
@@ -94,7 +94,7 @@ extension DocumentSchema {
         "(values\n" + rows.map { "      \($0)" }.joined(separator: ",\n") + ") o (part, kind, name, place)"
     }
 
-    /// Drops what a list has of functions.
+    /// Drops the functions in a list.
     private static func drops(_ list: String) -> String {
         """
         for each_ in
@@ -116,13 +116,13 @@ extension DocumentSchema {
         """
     }
 
-    /// Policies that ``installation(domain:)`` proposes where its role cannot do without them.
+    /// Policies that ``installation(domain:)`` proposes if its role cannot create them.
     private static let proposed = [
         "('common', 'policy', 'switchyard_send', 'realtime.messages')",
         "('messages', 'policy', 'switchyard_read', 'realtime.messages')",
     ]
 
-    /// In an order in which nothing that is removed is needed by what is not yet.
+    /// In an order in which no object is removed while another depends on it.
     private static var statements: String {
         """
           -- By the catalog: names of a schema that this role may not use are an error.

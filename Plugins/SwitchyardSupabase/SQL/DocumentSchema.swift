@@ -1,14 +1,14 @@
 /// The SQL that prepares a database for documents and messages.
 public enum DocumentSchema {
-    /// Increases when clients begin to need what older functions lack, so that they know whether it exists. Functions that
-    /// answer the same in less time keep the version; run ``sql`` again to get them.
+    /// The version of the functions. It increases when clients need something that older functions lack. Functions that
+    /// give the same answers in less time keep the version; run ``sql`` again to get them.
     public static let version = 11
     /// The version of the oldest clients that these functions support.
     package static let serves = 1
 
     /// The SQL to run as the role that owns the schema: documents and messages. It runs atomically, upgrades an older version
-    /// without losing the contents of tables, changes nothing when run again, and refuses to replace a newer version. What else
-    /// needs documents is brought up to date where it is installed.
+    /// without losing the contents of tables, changes nothing when run again, and refuses to replace a newer version. Other
+    /// parts that need documents are upgraded if they are installed.
     public static var sql: String { sql(.usual) }
 
     /// The same SQL, followed by a query for missing parts, with the statements to run and the role that may run each.
@@ -21,7 +21,7 @@ public enum DocumentSchema {
     }
 
     /// - Parameters:
-    ///   - parts: What to install, with what these need; on top of what is there.
+    ///   - parts: The parts to install, with those that they need, in addition to the installed ones.
     ///   - anon: Whether callers who are not signed in may call every function for clients, whatever the rules are.
     package static func installation(of parts: Set<SchemaPart>, anon: Bool = false) -> String {
         """
@@ -33,8 +33,8 @@ public enum DocumentSchema {
         """
     }
 
-    /// The rule `domain`, with rows of `switchyard.rules` for the clients of users, contacts, check-ins and notifications, to be run
-    /// after ``sql``. Users own their documents, and contacts can do what these clients do for them. Existing rows are kept.
+    /// The rule `domain`, with rows of `switchyard.rules` for the clients of users, contacts, check-ins and notifications, to
+    /// be run after ``sql``. Users own their documents, and contacts can do what these clients do for them. Existing rows stay.
     public static var domainRules: String { script([.domain, .check], [.domain], anon: false) }
 
     private static func sql(_ parts: Set<SchemaPart>, anon: Bool = false) -> String {
@@ -43,7 +43,7 @@ public enum DocumentSchema {
 
     private static func script(_ files: [SchemaFile], _ parts: Set<SchemaPart>, anon: Bool) -> String {
         var sql = ["begin;", guardStatement, dropOfFormer] + files.map(\.sql) + [endStatement(parts, anon: anon)]
-        // What needs documents belongs to documents of the same version.
+        // Parts that need documents require documents of the same version.
         if parts.contains(.documents) {
             let updates = [SchemaPart.rows, .domain].filter { !parts.contains($0) }.map(update)
             sql.insert(contentsOf: updates, at: sql.count - 2)
@@ -66,7 +66,7 @@ public enum DocumentSchema {
           on conflict (collection_id) do nothing;
         """
 
-    /// Nobody else installs or removes anything meanwhile, and nobody uses the tables.
+    /// Locks out other installations and removals, and all use of the tables.
     static var guardStatement: String {
         """
         -- Switchyard, version \(version).
@@ -109,7 +109,7 @@ public enum DocumentSchema {
         """
     }
 
-    /// The version and the parts; with the parts, who may call what.
+    /// The version and the parts; the parts determine who may call which function.
     private static func endStatement(_ parts: Set<SchemaPart>, anon: Bool) -> String {
         func list(_ parts: [SchemaPart]) -> String {
             "array[\(parts.map { "'\($0.rawValue)'" }.joined(separator: ", "))]::text[]"

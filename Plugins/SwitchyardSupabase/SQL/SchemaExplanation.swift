@@ -1,8 +1,8 @@
 extension SchemaObject {
-    /// Why it is there; `nil` if nobody has said so.
+    /// Why it exists; `nil` if none is recorded.
     package var reason: String? { SchemaReasons.reasons[name] }
 
-    /// What a function checks that runs with its owner's rights; `nil` for others, and if nobody has said so.
+    /// What a function checks that runs with its owner's rights; `nil` for others, and if none is recorded.
     package var checks: String? { isDefiner ? SchemaReasons.checks[name] : nil }
 
     fileprivate var line: String {

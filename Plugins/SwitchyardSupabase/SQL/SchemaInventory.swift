@@ -1,15 +1,15 @@
-/// Something that an installation puts into a database, as its SQL names it.
+/// An object that an installation creates in a database, by its name in SQL.
 package struct SchemaObject: Sendable, Hashable {
     package enum Kind: String, Sendable, CaseIterable {
         case table, index, function, aggregate, trigger, policy, grant
     }
 
     package var kind: Kind
-    /// With the schema; for triggers and policies followed by “on” and the table, and for a grant what comes after that word.
+    /// The name with its schema; for triggers and policies, followed by “on” and the table; for grants, the text after “grant”.
     package var name: String
-    /// `nil` for what every part needs.
+    /// `nil` for objects that every part needs.
     package var part: SchemaPart?
-    /// Whether a function runs with the rights of whoever owns it.
+    /// Whether a function runs with its owner's rights.
     package var isDefiner = false
     /// Who may call a function.
     package var callers: Callers?
@@ -20,7 +20,7 @@ package struct SchemaObject: Sendable, Hashable {
     }
 }
 
-/// All that installations put into a database, read from their SQL.
+/// All objects that installations create in a database, read from their SQL.
 package struct SchemaInventory: Sendable {
     package private(set) var objects: [SchemaObject] = []
     private var callers: [String: SchemaObject.Callers] = [:]
@@ -35,7 +35,7 @@ package struct SchemaInventory: Sendable {
         return inventory
     }()
 
-    /// What parts have in a database, and what every part needs.
+    /// The objects of the given parts, and those that every part needs.
     package func objects(of parts: Set<SchemaPart>) -> [SchemaObject] {
         objects.filter { $0.part.map(parts.contains) ?? true }
     }
@@ -50,7 +50,7 @@ package struct SchemaInventory: Sendable {
                 if object.kind == .function { header = object } else { objects.append(object) }
             }
             guard var function = header else { continue }
-            // What stands before the body.
+            // The text before the body.
             let clauses = words.prefix { $0 != "$$" }
             function.isDefiner = function.isDefiner || clauses.contains("definer")
             if clauses.suffix(2) == ["returns", "trigger"] { function.callers = .nobody }
@@ -104,7 +104,7 @@ package struct SchemaInventory: Sendable {
             kind: .grant, name: "usage on schema switchyard to the owner of realtime.messages", part: part)
     }
 
-    /// With what lists in other files say of it.
+    /// Adds what lists in other files say about it.
     private func complete(_ object: inout SchemaObject) {
         if object.kind == .policy, let name = object.name.split(separator: " ").first {
             object.part = object.part ?? parts[String(name)] ?? (name == "documents_domain" ? .domain : nil)

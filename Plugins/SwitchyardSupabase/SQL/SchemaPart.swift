@@ -1,4 +1,4 @@
-/// A part of what ``DocumentSchema`` puts into a database. Each can be installed and removed by itself.
+/// A part of what ``DocumentSchema`` installs in a database. Each can be installed and removed by itself.
 package enum SchemaPart: String, Sendable, CaseIterable {
     /// Documents, and commits of documents and rows of the project's own tables.
     case documents
@@ -9,7 +9,7 @@ package enum SchemaPart: String, Sendable, CaseIterable {
     /// Rows of the project's own tables as documents, for clients that do not ask for the tables themselves.
     case rows
 
-    /// The part that this one cannot do without.
+    /// The part that this one depends on.
     var base: SchemaPart? {
         switch self {
         case .documents, .messages: nil
@@ -29,17 +29,17 @@ package enum SchemaPart: String, Sendable, CaseIterable {
 }
 
 extension Set<SchemaPart> {
-    /// Whether an installation of no parts in particular includes ``SchemaPart/rows``. Where it does not, an update of documents
-    /// brings them up to date where they are.
+    /// Whether an installation without given parts includes ``SchemaPart/rows``. If not, an update of documents still upgrades
+    /// existing ones.
     package static let includesRows = false
 
-    /// What an installation of no parts in particular puts into a database.
+    /// The parts that an installation without given parts includes.
     package static let usual: Self = includesRows ? [.documents, .messages, .rows] : [.documents, .messages]
 
-    /// These, and what they cannot do without.
+    /// These parts, and those that they depend on.
     package var withBases: Self { union(compactMap(\.base)) }
 
-    /// These, and what cannot do without them.
+    /// These parts, and those that depend on them.
     package var withDependents: Self { union(SchemaPart.allCases.filter { $0.base.map(contains) == true }) }
 
     /// In the order in which they are installed.

@@ -1,4 +1,4 @@
-/// Why an installation has each of its objects, and what functions check that run with the rights of whoever owns them.
+/// Why an installation has each of its objects, and what functions check that run with its owner's rights.
 enum SchemaReasons {
     static let reasons = shared.merging(documents) { first, _ in first }
 

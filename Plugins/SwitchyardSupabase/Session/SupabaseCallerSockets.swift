@@ -8,7 +8,7 @@ import Synchronization
 /// once, and two users who watch one collection need the same topic, each with their own rights. Separate sockets avoid this
 /// conflict, and close with the streams of their token.
 final class SupabaseCallerSockets: Sendable {
-    private let surroundings: SupabaseContext
+    private let context: SupabaseContext
     private let noticed = Mutex<Set<String>>([])
     /// For drivers without streams: one for all, to save memory per caller.
     let silence = ChangeHints()
@@ -16,20 +16,19 @@ final class SupabaseCallerSockets: Sendable {
     /// The maximum number of different notices.
     private static let noticeLimit = 20
 
-    /// - Parameter surroundings: Surroundings without a user, whose transport all callers share.
+    /// - Parameter context: A context without a user. All callers share its transport.
     /// - Returns: `nil` if callers do without realtime. With long polling, each caller would always have a call under way, and
     ///   these count towards a shared limit.
-    init?(_ surroundings: SupabaseContext) {
-        guard surroundings.configuration.realtime.mode == .automatic else { return nil }
-        self.surroundings = surroundings
+    init?(_ context: SupabaseContext) {
+        guard context.configuration.realtime.mode == .automatic else { return nil }
+        self.context = context
     }
 
     /// Creates a separate socket. It connects on demand and must be closed.
     func open(_ tokens: SupabaseTokens) -> RealtimeSocket {
-        let (configuration, context) = (surroundings.configuration, surroundings.context)
-        return RealtimeSocket(
-            surroundings.project.realtime, tokens: tokens, transport: surroundings.transport, clock: context.clock,
-            now: context.now, configuration.realtime, mayPoll: false)
+        RealtimeSocket(
+            context.project.realtime, tokens: tokens, transport: context.transport, clock: context.module.clock,
+            now: context.module.now, context.configuration.realtime, mayPoll: false)
     }
 
     /// Notifies the observer, once for all callers, of a problem that may concern all of them.
@@ -39,7 +38,7 @@ final class SupabaseCallerSockets: Sendable {
             return noticed.insert(text).inserted
         }
         guard isNew else { return }
-        surroundings.context.observer.observe(
+        context.module.observer.observe(
             InfrastructureEvent(service: .storage, provider: .supabase, kind: .notice(text)))
     }
 }

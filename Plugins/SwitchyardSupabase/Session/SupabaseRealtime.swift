@@ -1,7 +1,7 @@
 import Switchyard
 import SwitchyardProviderKit
 
-/// How the project's realtime service is reached. It tells live queries when to check for changes, and delivers messages.
+/// How the project's realtime service is reached. It prompts live queries to check for changes, and delivers messages.
 ///
 /// In a configuration file, with the interval as a number of seconds:
 ///

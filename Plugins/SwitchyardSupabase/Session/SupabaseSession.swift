@@ -26,7 +26,7 @@ final class SupabaseSession: Sendable {
         makeLine = line
     }
 
-    /// The socket, for as long as the client holds the returned share.
+    /// The socket, for as long as the client holds the returned lease.
     func realtime(for use: Use) -> RealtimeLease {
         let socket = lines.withLock { lines in
             if let place = lines.firstIndex(where: { !$0.uses.contains(use) }) {
@@ -41,7 +41,7 @@ final class SupabaseSession: Sendable {
     }
 
     /// - Returns: The transport of the closed socket, if this was its last use.
-    fileprivate func giveUp(_ socket: RealtimeSocket, _ use: Use) -> (any Transport)? {
+    fileprivate func release(_ socket: RealtimeSocket, _ use: Use) -> (any Transport)? {
         let line = lines.withLock { lines -> Line? in
             guard let place = lines.firstIndex(where: { $0.socket === socket }) else { return nil }
             lines[place].uses.remove(use)
@@ -52,12 +52,12 @@ final class SupabaseSession: Sendable {
     }
 }
 
-/// One client's share of a socket, which closes when the last share is given up.
+/// A client's lease of a socket, which closes with its last lease.
 final class RealtimeLease: Sendable {
     let socket: RealtimeSocket
     private let use: SupabaseSession.Use
     private let session: SupabaseSession
-    private let isGivenUp = Atomic(false)
+    private let isReleased = Atomic(false)
 
     fileprivate init(_ socket: RealtimeSocket, _ use: SupabaseSession.Use, of session: SupabaseSession) {
         self.socket = socket
@@ -65,14 +65,14 @@ final class RealtimeLease: Sendable {
         self.session = session
     }
 
-    deinit { _ = giveUpOnce() }
+    deinit { _ = releaseOnce() }
 
     /// Call after leaving the client's own channels; those of others stay.
-    func giveUp() async { await giveUpOnce()?.shutDown() }
+    func release() async { await releaseOnce()?.shutDown() }
 
-    private func giveUpOnce() -> (any Transport)? {
-        guard !isGivenUp.exchange(true, ordering: .relaxed) else { return nil }
-        return session.giveUp(socket, use)
+    private func releaseOnce() -> (any Transport)? {
+        guard !isReleased.exchange(true, ordering: .relaxed) else { return nil }
+        return session.release(socket, use)
     }
 }
 

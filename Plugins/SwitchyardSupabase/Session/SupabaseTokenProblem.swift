@@ -7,7 +7,7 @@ import SwitchyardBytes
 public enum SupabaseTokenProblem: Error, Sendable, Hashable {
     /// It is not a JSON web token; a project accepts nothing else.
     case noWebToken
-    /// The token lacks this claim. Without `role`, the project would answer as if nobody were signed in, with empty results
+    /// The token lacks this claim. Without `role`, the project would answer as if no user were signed in, with empty results
     /// instead of errors.
     case missingClaim(String)
     /// The project does not trust the issuer of the token.

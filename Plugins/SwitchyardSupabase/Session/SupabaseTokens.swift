@@ -5,7 +5,7 @@ import SwitchyardWire
 
 /// The tokens for requests to a project: those of the signed-in user, of any provider, or none.
 struct SupabaseTokens: Sendable {
-    /// Returns the current token, or `nil` if nobody is signed in; with `isRefused`, a new one.
+    /// Returns the current token, or `nil` if no user is signed in; with `isRefused`, a new one.
     typealias Source = @Sendable (_ isRefused: Bool) async throws(AuthError) -> AccessToken?
 
     /// Returns the signed-in user, if any, without waiting for the network if possible.
@@ -13,13 +13,13 @@ struct SupabaseTokens: Sendable {
 
     /// The project's public key.
     let key: Secret
-    /// Used on servers while nobody is signed in.
+    /// Used on servers while no user is signed in.
     let serviceKey: Secret?
     /// Reports sign-ins; `nil` if there is no auth client.
     let states: SnapshotStream<AuthState, Never>?
     /// The only user whose tokens are used; `nil` for the current user of each call.
     private(set) var owner: CallOwner?
-    private let presentIssuer: @Sendable () -> InfrastructureProvider?
+    private let currentIssuer: @Sendable () -> InfrastructureProvider?
     private let source: Source
     private let person: Person?
     private let earlier = EarlierToken()
@@ -27,7 +27,7 @@ struct SupabaseTokens: Sendable {
     /// The tokens for one request.
     struct RequestCredentials: Sendable {
         let key: Secret
-        /// `nil` when nobody is signed in.
+        /// `nil` when no user is signed in.
         let user: AccessToken?
 
         /// Current keys are not tokens: without a session they are sent alone.
@@ -90,7 +90,7 @@ struct SupabaseTokens: Sendable {
     ) {
         self.key = key
         self.serviceKey = serviceKey
-        presentIssuer = issuer
+        currentIssuer = issuer
         self.states = states
         self.source = source
         self.person = person
@@ -116,7 +116,7 @@ struct SupabaseTokens: Sendable {
     }
 
     /// The current issuer of tokens; `nil` if there is none.
-    var issuer: InfrastructureProvider? { presentIssuer() }
+    var issuer: InfrastructureProvider? { currentIssuer() }
 
     /// Whether requesting a new token could help.
     var canRefresh: Bool { issuer != nil }
@@ -131,24 +131,24 @@ struct SupabaseTokens: Sendable {
     }
 
     /// - Parameters:
-    ///   - refused: The proof that the server refused. A new token is requested, which must belong to the same user.
-    ///   - isRefused: The same if the refused proof is no longer known.
-    ///   - last: The proof of an earlier attempt at the same call, which must belong to the same user.
-    func proof(
+    ///   - refused: The credentials that the server refused. A new token is requested, which must belong to the same user.
+    ///   - isRefused: The same if the refused credentials are no longer known.
+    ///   - last: The credentials of an earlier attempt at the same call, which must belong to the same user.
+    func credentials(
         replacing refused: RequestCredentials? = nil, isRefused: Bool = false, after last: RequestCredentials? = nil
     ) async throws(Failure) -> RequestCredentials {
-        let proof = try await presentProof(isRefused || refused != nil)
+        let credentials = try await currentCredentials(isRefused || refused != nil)
         if let owner = owner ?? (refused ?? last).map({ CallOwner($0.user?.userID) }), issuer != nil,
-            owner != CallOwner(proof.user?.userID)
+            owner != CallOwner(credentials.user?.userID)
         {
             throw .otherUser
         }
-        return RequestCredentials(key: proof.key, user: proof.user.map { earlier.token(for: $0) })
+        return RequestCredentials(key: credentials.key, user: credentials.user.map { earlier.token(for: $0) })
     }
 
     /// Takes back a token that the database considers to be from the future.
     ///
-    /// - Returns: Whether the user's previous token is valid for a while yet, so that the next proof has that one.
+    /// - Returns: Whether the user's previous token is valid for a while yet, so that the next credentials contain that one.
     func isSpared(_ premature: AccessToken, at now: Timestamp) -> Bool { earlier.stands(in: premature, at: now) }
 
     /// For calls that carry no token and still belong to a user.
@@ -157,13 +157,13 @@ struct SupabaseTokens: Sendable {
         guard CallOwner(try await userID()) == owner else { throw .otherUser }
     }
 
-    private func presentProof(_ isRefused: Bool) async throws(Failure) -> RequestCredentials {
+    private func currentCredentials(_ isRefused: Bool) async throws(Failure) -> RequestCredentials {
         guard let token = try await token(isRefused) else {
             return RequestCredentials(key: serviceKey ?? key, user: nil)
         }
         if let issuer, issuer != .supabase, let problem = SupabaseTokenProblem(token.value) {
             // A token's claims are fixed when it is issued; the issuer may have been configured since to add more.
-            guard !isRefused, let next = try await renewed(lacking: problem, of: issuer) else {
+            guard !isRefused, let next = try await renewed(after: problem, of: issuer) else {
                 throw .problem(problem, issuer: issuer)
             }
             if let problem = SupabaseTokenProblem(next.value) { throw .problem(problem, issuer: issuer) }
@@ -174,14 +174,14 @@ struct SupabaseTokens: Sendable {
 
     /// Requests a new token. A caller of a server cannot get one, and gets the problem as an error.
     private func renewed(
-        lacking problem: SupabaseTokenProblem, of issuer: InfrastructureProvider
+        after problem: SupabaseTokenProblem, of issuer: InfrastructureProvider
     ) async throws(Failure) -> AccessToken? {
         do throws(Failure) { return try await token(true) } catch {
             throw error.code == .sessionExpired ? .problem(problem, issuer: issuer) : error
         }
     }
 
-    /// The current user of this device; `nil` if nobody is signed in.
+    /// The current user of this device; `nil` if no user is signed in.
     func userID() async throws(Failure) -> AuthUser.ID? {
         guard let person else { return try await token(false)?.userID }
         do throws(AuthError) { return try await person() } catch { throw .auth(error) }

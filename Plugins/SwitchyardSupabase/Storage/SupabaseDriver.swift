@@ -235,7 +235,7 @@ struct SupabaseDriver: SyncDriver {
         hints.close()
         // The driver for one-shot calls continues to use everything else.
         if let line { return line.close() }
-        await share?.giveUp()
+        await share?.release()
         await service.transport.shutDown()
     }
 }

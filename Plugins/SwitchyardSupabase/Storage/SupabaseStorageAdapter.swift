@@ -18,7 +18,7 @@ public final class SupabaseStorageAdapter: StorageClientWrapper {
 
     init(_ surroundings: SupabaseContext) async throws(InfrastructureError) {
         let configuration = surroundings.configuration
-        let context = surroundings.context
+        let context = surroundings.module
         functions = SupabaseFunctions(surroundings)
         tables = SupabaseTables(
             PostgRESTService(

@@ -9,9 +9,9 @@ public struct SupabasePage<Row: Sendable>: Sendable {
     public let rows: [Row]
     /// The position of the first row.
     public let offset: Int
-    /// How many rows there are altogether, if they were counted.
+    /// The total number of rows, if they were counted.
     public let total: Int?
-    /// Whether rows follow, if they were counted. The service gives no more rows at once than the project's maximum.
+    /// Whether more rows follow, if they were counted. The service returns no more rows at once than the project's maximum.
     public var hasMore: Bool? { total.map { offset + rows.count < $0 } }
 }
 
@@ -20,14 +20,14 @@ extension SupabasePage: Equatable where Row: Equatable {}
 /// Sending a request.
 extension SupabaseRequest {
     /// All rows of the answer, which are at most as many as the project allows: a thousand on hosted ones. ``page(count:as:)``
-    /// tells whether that was all.
+    /// says whether that was all.
     ///
-    /// - Throws: `.invalidArgument`, `.unauthorized` and others, with the database's own words; `.codingFailed` if a row is no `Row`.
+    /// - Throws: `.invalidArgument`, `.unauthorized` and others, with the database's own words; `.codingFailed` if a row cannot be decoded.
     public func rows<Row: Decodable>(as type: Row.Type = Row.self) async throws(StorageError) -> [Row] {
         try decoded([Row].self, from: try await send().body)
     }
 
-    /// The one row that there is.
+    /// The only matching row.
     ///
     /// - Throws: `.notFound` if there is none; `.failedPrecondition` if there are several, which then were not changed.
     public func row<Row: Decodable>(as type: Row.Type = Row.self) async throws(StorageError) -> Row {
@@ -56,7 +56,7 @@ extension SupabaseRequest {
         return try decoded(Value.self, from: body.isEmpty ? Array("null".utf8) : body)
     }
 
-    /// The rows of the range, and how many there are altogether.
+    /// The rows of the range, and the total number of rows.
     public func page<Row: Decodable>(
         count: Count = .exact, as type: Row.Type = Row.self
     ) async throws(StorageError) -> SupabasePage<Row> {
@@ -72,7 +72,7 @@ extension SupabaseRequest {
             rows: try decoded([Row].self, from: answer.body), offset: startOffset, total: try Self.total(of: answer))
     }
 
-    /// How many rows match, without reading them.
+    /// The number of matching rows, without reading them.
     public func count(_ kind: Count = .exact) async throws(StorageError) -> Int {
         var request = SupabaseRequest(service, .head, path, schema: schema, isIdempotent: true)
         for (name, value) in parameters where !["limit", "offset", "order"].contains(name) { request.add(name, value) }
@@ -81,15 +81,15 @@ extension SupabaseRequest {
         return try Self.total(of: try await request.send()) ?? 0
     }
 
-    /// Sends the request, and ignores what is returned.
+    /// Sends the request and ignores the answer's rows.
     public func run() async throws(StorageError) { _ = try await send() }
 
-    /// The answer as it is.
+    /// The unprocessed answer.
     public func data() async throws(StorageError) -> Data { Data(try await send().body) }
 
-    /// The database's plan for the request, where the project allows to see it.
+    /// The database's plan for the request, if the project exposes plans.
     ///
-    /// - Parameter analyze: Carries the request out, and shows what it took.
+    /// - Parameter analyze: Runs the request, and shows its actual cost.
     public func explain(analyze: Bool = false) async throws(StorageError) -> String {
         let options = analyze ? "; options=analyze" : ""
         let answer = try await send(accepting: "application/vnd.pgrst.plan+text\(options)")
@@ -140,7 +140,7 @@ extension SupabaseRequest {
     }
 }
 
-/// Where decoding has failed, without values.
+/// The path at which decoding failed, without values.
 private enum DecodingWords {
     static func of(_ error: any Error) -> String {
         guard let error = error as? DecodingError else { return "its text is no JSON." }

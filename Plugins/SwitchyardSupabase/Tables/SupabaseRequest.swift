@@ -3,10 +3,10 @@ import SwitchyardBytes
 import SwitchyardProviderKit
 import SwitchyardWire
 
-/// A request to the data service in the making. Each step returns a changed copy; a request is sent by asking for its outcome:
+/// A request to the data service. Each step returns a changed copy, and one of these sends it:
 /// ``rows(as:)``, ``row(as:)``, ``first(as:)``, ``page(count:as:)``, ``count(_:)``, ``run()`` or ``explain(analyze:)``.
 ///
-/// A mistake, such as a value that cannot be encoded, is kept and thrown when the request is sent.
+/// A mistake, such as a value that cannot be encoded, is stored and thrown when the request is sent.
 public struct SupabaseRequest: Sendable {
     /// How rows are counted.
     public enum Count: String, Sendable, Hashable {
@@ -71,8 +71,8 @@ public struct SupabaseRequest: Sendable {
         prefer(columns == nil ? "return=minimal" : "return=representation")
     }
 
-    /// Names the columns of several rows, since Swift's encoders leave out what is nil, and the service takes rows with different
-    /// members only so. What a row leaves out takes its column's default.
+    /// Names the columns of several rows: Swift's encoders omit `nil`, and the service accepts rows with different members only
+    /// with this parameter. A missing member gets its column's default.
     mutating func nameColumns() {
         guard let rows = (try? JSON(parsing: body))?.array else { return }
         var names: [String] = []
@@ -146,19 +146,19 @@ public struct SupabaseRequest: Sendable {
     ///
     /// - Parameters:
     ///   - column: The text, or its search vector.
-    ///   - query: The words, as people write them into a search engine.
-    ///   - configuration: Such as `english`; the database's own if it is `nil`.
+    ///   - query: The search words, in the syntax of web search engines.
+    ///   - configuration: The text search configuration, such as `english`; `nil` for the database's default.
     public func textSearch(_ column: String, _ query: String, configuration: String? = nil) -> SupabaseRequest {
         filtered(column) { "wfts\(configuration.map { "(\($0))" } ?? "").\(query)" }
     }
 
-    /// A condition in the data service's own words, such as `filter("due", "not.lt.2026-01-01")`.
+    /// A condition in the data service's syntax, such as `filter("due", "not.lt.2026-01-01")`.
     public func filter(_ column: String, _ condition: String) -> SupabaseRequest { filtered(column) { condition } }
 
     /// Rows that meet at least one of the conditions.
     ///
     /// - Parameters:
-    ///   - conditions: In the data service's own words, such as `"done.is.true,due.lt.now"`.
+    ///   - conditions: in the data service's syntax, such as `"done.is.true,due.lt.now"`.
     ///   - table: Applies to rows of a related table.
     public func or(_ conditions: String, in table: String? = nil) -> SupabaseRequest {
         filtered(table.map { "\($0).or" } ?? "or") { "(\(conditions))" }
@@ -177,7 +177,7 @@ public struct SupabaseRequest: Sendable {
     /// - Parameters:
     ///   - column: The column, or a field of JSON.
     ///   - ascending: Whether small values come first.
-    ///   - nullsFirst: Where null comes; last in an ascending order if it is `nil`.
+    ///   - nullsFirst: Whether null comes first; by default, last in ascending order.
     ///   - table: Orders rows of a related table.
     public func order(
         _ column: String, ascending: Bool = true, nullsFirst: Bool? = nil, in table: String? = nil
@@ -195,7 +195,7 @@ public struct SupabaseRequest: Sendable {
     }
 
     /// - Parameters:
-    ///   - count: How many rows at most. The project's own maximum holds as well; see ``page(count:as:)``.
+    ///   - count: The maximum number of rows. The project's own maximum applies, too; see ``page(count:as:)``.
     ///   - table: Limits rows of a related table.
     public func limit(_ count: Int, in table: String? = nil) -> SupabaseRequest {
         var request = self

@@ -3,15 +3,15 @@ import SwitchyardBytes
 import SwitchyardProviderKit
 import SwitchyardWire
 
-/// The project's tables, views and functions as its data service shows them, under their own grants and policies. Nothing has to
-/// be installed for it.
+/// The project's tables, views and functions as its data service exposes them, under their own grants and policies. Nothing
+/// needs to be installed for it.
 ///
 /// ```swift
 /// let tables = backend.storage.unwrapped(as: SupabaseTables.self)
 /// let open: [Todo]? = try await tables?.from("todos").select("*, lists(name)").eq("done", false).order("due").rows()
 /// ```
-/// Requests go out in the name of the signed-in user. There is no cache and no queue: a request succeeds or fails. Reads are
-/// repeated for some seconds while the database is away. It works until the client it came from is shut down.
+/// Requests act for the signed-in user. There is no cache and no queue: a request succeeds or fails. Reads are
+/// repeated for some seconds while the database is unavailable. It works until the client it came from is shut down.
 public final class SupabaseTables: Sendable {
     private let service: PostgRESTService
 
@@ -43,7 +43,7 @@ public final class SupabaseTables: Sendable {
     }
 }
 
-/// A table or a view, of which requests are made.
+/// A table or view to send requests to.
 public struct SupabaseTable: Sendable {
     let service: PostgRESTService
     let name: String
@@ -53,7 +53,7 @@ public struct SupabaseTable: Sendable {
 
     /// Reads rows.
     ///
-    /// - Parameter columns: As the data service takes them: columns, casts (`price::text`), fields of JSON (`data->>a`), and related
+    /// - Parameter columns: In the data service's syntax: columns, casts (`price::text`), fields of JSON (`data->>a`), and related
     ///   rows by their foreign key (`*, lists(name)`).
     public func select(_ columns: String = "*") -> SupabaseRequest {
         var request = SupabaseRequest(service, .get, path, schema: schema, isIdempotent: true)
@@ -63,11 +63,11 @@ public struct SupabaseTable: Sendable {
 
     /// Inserts a row, or several if `values` encodes to an array. All rows are inserted, or none.
     ///
-    /// A member that is left out takes the column's default.
+    /// A missing member gets the column's default.
     ///
     /// - Parameters:
     ///   - values: A row, or an array of rows.
-    ///   - columns: What to return of the new rows; `nil` for nothing.
+    ///   - columns: The columns of the new rows to return; `nil` for none.
     public func insert(_ values: some Encodable & Sendable, returning columns: String? = nil) -> SupabaseRequest {
         var request = SupabaseRequest(service, .post, path, schema: schema, body: values)
         request.returning(columns)
@@ -75,13 +75,13 @@ public struct SupabaseTable: Sendable {
         return request
     }
 
-    /// Inserts rows, or changes those that exist.
+    /// Inserts rows, or updates existing ones.
     ///
     /// - Parameters:
     ///   - values: A row, or an array of rows.
-    ///   - conflict: The columns of a unique constraint, separated by commas; the primary key if it is `nil`.
-    ///   - ignoresDuplicates: Leaves rows that exist as they are.
-    ///   - columns: What to return of the rows; `nil` for nothing.
+    ///   - conflict: The columns of a unique constraint, separated by commas; `nil` for the primary key.
+    ///   - ignoresDuplicates: Whether to leave existing rows unchanged.
+    ///   - columns: The columns of the rows to return; `nil` for none.
     public func upsert(
         _ values: some Encodable & Sendable, onConflict conflict: String? = nil, ignoresDuplicates: Bool = false,
         returning columns: String? = nil
@@ -94,11 +94,11 @@ public struct SupabaseTable: Sendable {
         return request
     }
 
-    /// Changes the rows that the filters select, and is refused without a filter.
+    /// Updates the rows that the filters select. Refused without a filter.
     ///
     /// - Parameters:
     ///   - values: The columns to change, with their new values.
-    ///   - columns: What to return of the changed rows; `nil` for nothing.
+    ///   - columns: The columns of the changed rows to return; `nil` for none.
     public func update(_ values: some Encodable & Sendable, returning columns: String? = nil) -> SupabaseRequest {
         var request = SupabaseRequest(service, .patch, path, schema: schema, body: values)
         request.returning(columns)
@@ -106,9 +106,9 @@ public struct SupabaseTable: Sendable {
         return request
     }
 
-    /// Deletes the rows that the filters select, and is refused without a filter.
+    /// Deletes the rows that the filters select. Refused without a filter.
     ///
-    /// - Parameter columns: What to return of the deleted rows; `nil` for nothing.
+    /// - Parameter columns: The columns of the deleted rows to return; `nil` for none.
     public func delete(returning columns: String? = nil) -> SupabaseRequest {
         var request = SupabaseRequest(service, .delete, path, schema: schema)
         request.returning(columns)

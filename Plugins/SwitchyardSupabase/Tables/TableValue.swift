@@ -3,28 +3,28 @@ import Switchyard
 import SwitchyardBytes
 import SwitchyardProviderKit
 
-/// Values in the text form that filters take.
+/// Values in the text form of filters.
 enum TableValue {
     /// A single value: text, number, boolean, time, UUID.
     static func text(_ value: some Encodable, for column: String) throws(StorageError) -> String {
-        // Text columns may hold UUIDs, too: there the database's own spelling counts.
+        // Text columns may hold UUIDs, too: so the database's spelling is used.
         if let uuid = value as? UUID { return uuid.uuidString.lowercased() }
         switch try parsed(value, for: column) {
         case .string(let text): return text
         case .null:
             throw StorageError(
                 .invalidArgument,
-                "“\(column)” is compared with nothing, which matches no row. Use isNull(\"\(column)\").")
+                "“\(column)” is compared with null, which matches no row. Use isNull(\"\(column)\").")
         case .array, .object:
             throw StorageError(
                 .invalidArgument,
-                "“\(column)” is compared with a value of several parts. Use contains, or a field of it such as "
+                "“\(column)” is compared with a structured value. Use contains, or a field of it such as "
                     + "\"\(column)->>name\".")
         case let other: return other.text()
         }
     }
 
-    /// An array in the database's own spelling: `{"a","b c"}`.
+    /// An array literal of PostgreSQL: `{"a","b c"}`.
     static func array(_ values: [some Encodable], for column: String) throws(StorageError) -> String {
         var items: [String] = []
         for value in values { items.append(quoted(try text(value, for: column))) }

@@ -15,7 +15,7 @@ extension AuthClient {
         return try await accessToken(refreshing: refreshing)
     }
 
-    /// The user whose data this device shows; `nil` if nobody is signed in. Asks for a token only if the state does not show
+    /// The user whose data this device shows; `nil` if no user is signed in. Asks for a token only if the state does not show
     /// it.
     package func currentUserID() async throws(AuthError) -> AuthUser.ID? {
         switch await state {

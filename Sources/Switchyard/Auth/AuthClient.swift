@@ -7,7 +7,7 @@ public import Foundation
 /// for await state in auth.authStateStream() { route(state) }
 /// ```
 ///
-/// A network failure never signs anybody out. Each call that needs a session is bound to the one it began with: if another
+/// A network failure never signs a user out. Each call that needs a session is bound to the one it began with: if another
 /// session takes its place meanwhile, the call fails with `.sessionChanged` and changes nothing.
 public protocol AuthClient: Sendable {
     var provider: InfrastructureProvider { get }
@@ -36,7 +36,7 @@ public protocol AuthClient: Sendable {
     func signUp(email: String, password: Secret) async throws(AuthError) -> SignUpResult
 
     /// Sends the email that confirms an account's address again. It also succeeds if there is nothing to confirm, so that
-    /// nobody can find out who has an account. For a new address of the current account, call ``changeEmail(to:)`` again.
+    /// no one can find out who has an account. For a new address of the current account, call ``changeEmail(to:)`` again.
     ///
     /// - Throws: `.notSignedIn` if the provider sends such emails only to signed-in users.
     func resendConfirmation(to email: String) async throws(AuthError)
@@ -58,7 +58,7 @@ public protocol AuthClient: Sendable {
     func sendPhoneCode(to phoneNumber: String) async throws(AuthError) -> PhoneVerification
     /// Sends a link that signs in and leads to `redirectURL`.
     func sendEmailLink(to email: String, redirectURL: URL) async throws(AuthError)
-    /// Sends an email with a code for a new password. Also succeeds for addresses without an account, so that nobody can find
+    /// Sends an email with a code for a new password. Also succeeds for addresses without an account, so that no one can find
     /// out which have one.
     func sendPasswordReset(to email: String) async throws(AuthError)
     /// Sets a new password with the code from the email.

@@ -48,7 +48,7 @@ extension ErrorCode {
 
 /// Errors of calls without a session.
 extension AuthError {
-    package static let noSession = AuthError(.notSignedIn, "Nobody is signed in.")
+    package static let noSession = AuthError(.notSignedIn, "No user is signed in.")
     package static let sessionChanged = AuthError(.sessionChanged, "The session changed while the call was running.")
     package static let sessionOver = AuthError(.sessionExpired, "The session has expired. Sign in again.")
     package static let sessionShutDown = AuthError(.shutDown, "The client was shut down.")

@@ -23,10 +23,10 @@ public enum AuthState: Sendable, Hashable {
     public var isSignedIn: Bool { if case .signedIn = self { true } else { false } }
 }
 
-/// Why nobody is signed in.
+/// Why no user is signed in.
 public struct SignOut: Sendable, Hashable {
     public enum Reason: String, Sendable, Hashable {
-        /// Nobody has signed in on this device yet.
+        /// No user has signed in on this device yet.
         case never
         case byUser
         case accountDeleted

@@ -5,7 +5,7 @@ package protocol ReadOnlyAuthClient: AuthClient {
 }
 
 extension ReadOnlyAuthClient {
-    package var refusal: AuthError { AuthError(.unsupported, "Nobody signs in or out through this client.") }
+    package var refusal: AuthError { AuthError(.unsupported, "This client cannot sign in or out.") }
 
     package func signUp(email: String, password: Secret) async throws(AuthError) -> SignUpResult { throw refusal }
     package func signIn(with credential: AuthCredential) async throws(AuthError) -> AuthUser { throw refusal }

@@ -24,7 +24,7 @@ public enum SignUpResult: Sendable, Hashable {
         guard case .signedIn(let user) = self else {
             throw AuthError(
                 .emailNotConfirmed,
-                "The account was made, and its address has to be confirmed. Open the link in the mail.")
+                "The account was created, but its address must be confirmed. Open the link in the email.")
         }
         return user
     }

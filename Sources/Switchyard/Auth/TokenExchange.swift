@@ -89,7 +89,7 @@ private final class ExchangedSession: ReadOnlyAuthClient {
         }
         // Another user may have signed in while it was fetched.
         guard token.userID == session.userID else {
-            throw AuthError(.sessionChanged, "Another session has replaced this one.")
+            throw AuthError(.sessionChanged, "Another session replaced this one.")
         }
         return token
     }

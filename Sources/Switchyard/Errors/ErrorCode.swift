@@ -14,7 +14,7 @@ public struct ErrorCode: RawRepresentable, Sendable, Hashable, CustomStringConve
     public static let alreadyExists = ErrorCode(rawValue: "alreadyExists")
     /// The rules do not allow it for the signed-in user.
     public static let unauthorized = ErrorCode(rawValue: "unauthorized")
-    /// Nobody is signed in, the session is no longer accepted, or the project does not accept the app's key.
+    /// No user is signed in, the session is no longer accepted, or the project does not accept the app's key.
     public static let unauthenticated = ErrorCode(rawValue: "unauthenticated")
     /// The session changed while the call was running. It does not continue on behalf of the other user; a recorded upload of
     /// a file can be resumed by the user who began it.

@@ -7,7 +7,7 @@ public struct FileStorageCapabilities: Sendable, Hashable {
     public var ranges = false
     public var customMetadata = false
     public var copyAndMove = false
-    /// URLs from which anybody can read, until they expire.
+    /// URLs from which anyone can read, until they expire.
     public var expiringURLs = false
     /// URLs that never expire.
     public var permanentURLs = false
@@ -78,7 +78,7 @@ public protocol FileStorageClient: Sendable {
     /// - Throws: `.notFound` if there is no such file.
     func delete(_ path: FilePath) async throws(FileStorageError)
 
-    /// A URL from which anybody can read the file.
+    /// A URL from which anyone can read the file.
     ///
     /// If `expiresIn` is `nil`, it never expires.
     func downloadURL(of path: FilePath, expiresIn: Duration?) async throws(FileStorageError) -> URL

@@ -178,7 +178,7 @@ private struct BulkRun: Sendable {
                 try storage.checkBatch(writes)
                 hadNoEffect = false
                 let time = try await storage.commit(writes).acknowledged().commitTime
-                for write in batch { tell(.success(time), write, &outcome) }
+                for write in batch { report(.success(time), write, &outcome) }
                 return
             } catch {
                 failure = error
@@ -187,13 +187,13 @@ private struct BulkRun: Sendable {
             if Self.final.contains(failure.code) || RequestDeadline.hasPassed { throw failure }
             if !hadNoEffect {
                 // A second attempt would count twice, or fail although the first one had succeeded.
-                for write in batch where !write.isIdempotent { tell(.failure(failure.inDoubt), write, &outcome) }
+                for write in batch where !write.isIdempotent { report(.failure(failure.inDoubt), write, &outcome) }
                 batch = ArraySlice(batch.filter(\.isIdempotent))
                 if batch.isEmpty { return }
             }
             guard failure.isRetryable else { return try await divide(batch, failure, &outcome) }
             guard attempt < options.attempts else {
-                for write in batch { tell(.failure(failure), write, &outcome) }
+                for write in batch { report(.failure(failure), write, &outcome) }
                 return
             }
             attempt += 1
@@ -207,7 +207,7 @@ private struct BulkRun: Sendable {
         _ batch: ArraySlice<DocumentWrite>, _ failure: StorageError, _ outcome: inout BatchOutcome
     ) async throws {
         guard batch.count > 1 else {
-            for write in batch { tell(.failure(failure), write, &outcome) }
+            for write in batch { report(.failure(failure), write, &outcome) }
             return
         }
         let middle = batch.startIndex + batch.count / 2
@@ -230,7 +230,7 @@ private struct BulkRun: Sendable {
         if pause > .zero { try await storage.clock.sleep(for: pause) }
     }
 
-    private func tell(
+    private func report(
         _ result: Result<Timestamp, StorageError>, _ write: DocumentWrite, _ outcome: inout BatchOutcome
     ) {
         let result = BulkResult(write: write, outcome: result)
@@ -258,7 +258,8 @@ extension BulkReport {
 extension StorageError {
     /// The same for a write that may have taken effect.
     fileprivate var inDoubt: StorageError {
-        saying("It is not known whether the write took effect: look before you write again. \(message)").asLasting()
+        saying("It is not known whether the write took effect. Read the document before you write again. \(message)")
+            .asLasting()
     }
 }
 

@@ -145,7 +145,7 @@ private struct ScanRun: Sendable {
                     }
                 }
                 // A page is processed after the previous one is done.
-                guard let present = progress[index], !present.isWorking, let next = present.next else { continue }
+                guard let current = progress[index], !current.isWorking, let next = current.next else { continue }
                 guard let (page, rest) = try next.get() else {
                     progress[index] = nil
                     left[index] = nil

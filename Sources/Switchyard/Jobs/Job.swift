@@ -38,7 +38,7 @@ public struct WorkQueueOptions: Sendable, Hashable {
     public var attempts = 5
     /// How long a job waits after its first failure. Each further failure doubles it, up to an hour.
     public var firstPause: Duration = .seconds(5)
-    /// How often ``WorkQueue/run(parallel:_:)`` looks for jobs that no live query announced.
+    /// How often ``WorkQueue/run(parallel:_:)`` checks for jobs that no live query announced.
     public var pollInterval: Duration = .seconds(30)
 
     public init() {}

@@ -10,7 +10,7 @@ extension WorkQueue {
     ///
     /// - Parameters:
     ///   - parallel: How many jobs run at the same time.
-    ///   - body: Does the job. If it throws, the job is tried again after a pause, and the error is kept with it. It is
+    ///   - body: Does the job. If it throws, the job is tried again after a pause, and the error is stored with it. It is
     ///     cancelled if the lease is lost.
     /// - Throws: What makes all work impossible: `.unauthorized`, `.unauthenticated`, `.unsupported`, `.shutDown`. It waits
     ///   while the server cannot be reached.
@@ -135,9 +135,9 @@ extension WorkQueue {
     private func keep(_ job: Job<Payload>) async -> Bool {
         var job = job
         while (try? await storage.clock.sleep(for: options.lease / 3)) != nil {
-            let present = job
+            let current = job
             let end = job.leaseEnd.advanced(by: .zero - margin)
-            switch await wait(until: end, for: { () throws(StorageError) in try await extend(present) }) {
+            switch await wait(until: end, for: { () throws(StorageError) in try await extend(current) }) {
             case .success(let longer): job = longer
             case .failure(let error):
                 if error.code == .aborted, !error.isRetryable { return false }

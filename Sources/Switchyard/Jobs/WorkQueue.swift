@@ -23,7 +23,7 @@ public struct WorkQueue<Payload: Codable & Sendable>: Sendable {
     let now: @Sendable () -> Timestamp
 
     /// - Parameters:
-    ///   - collection: Where the jobs are kept.
+    ///   - collection: Where the jobs are stored.
     ///   - storage: Preferably one without a queue of writes, such as that of ``Infrastructure/actingAsProject()``.
     ///   - type: The type of the jobs' payloads.
     ///   - options: Leases, attempts and pauses.
@@ -88,7 +88,7 @@ public struct WorkQueue<Payload: Codable & Sendable>: Sendable {
         guard limit > 0 else { return [] }
         let due = Query(in: collection).where("availableAt", .lessThanOrEqual, .timestamp(now()))
             .ordered(by: "availableAt").limited(to: min(limit, 50) * 4)
-        // Workers that look at the same moment should not all try to claim the same jobs.
+        // Workers that query at the same moment should not all try to claim the same jobs.
         let candidates = try await storage.documents(due, from: .server).documents.shuffled()
         var claimed: [Job<Payload>] = []
         for candidate in candidates where claimed.count < limit {
@@ -109,11 +109,11 @@ public struct WorkQueue<Payload: Codable & Sendable>: Sendable {
         let attempts: Int?
         do throws(StorageError) {
             attempts = try await storage.transaction(TransactionOptions(maximumAttempts: 2)) { transaction in
-                let present = try await transaction.document(path)
-                guard present.exists, present["availableAt"] == candidate["availableAt"],
-                    present["lease"] == candidate["lease"]
+                let current = try await transaction.document(path)
+                guard current.exists, current["availableAt"] == candidate["availableAt"],
+                    current["lease"] == candidate["lease"]
                 else { return nil as Int? }
-                let attempts = Self.attempts(of: present) + 1
+                let attempts = Self.attempts(of: current) + 1
                 try await transaction.update(
                     path,
                     [
@@ -143,7 +143,7 @@ public struct WorkQueue<Payload: Codable & Sendable>: Sendable {
         return nil
     }
 
-    /// As stored, but within what can be counted on: anybody with access may have written it.
+    /// As stored, but within what can be counted on: anyone with access may have written it.
     private static func attempts(of document: DocumentSnapshot) -> Int {
         Int(min(max(document["attempts"]?.integerValue ?? 0, 0), 1 << 30))
     }

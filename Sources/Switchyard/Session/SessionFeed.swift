@@ -32,8 +32,8 @@ public final class SessionFeed: Sendable {
         weak var subscription: SessionSubscription?
         /// What it has to carry out before the next change: the state when it subscribed.
         var beginning: [Change] = []
-        /// The number of its next change; `nil` if nobody had read the session when it subscribed. Then it begins with the first
-        /// state that is read.
+        /// The number of its next change; `nil` if no one had read the session when it subscribed. Then it begins with the
+        /// first state that is read.
         var next: Int?
     }
 

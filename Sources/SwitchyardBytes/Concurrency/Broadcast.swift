@@ -47,7 +47,7 @@ package final class Broadcast<Listener: Sendable>: Sendable {
     /// Delivers queued messages. When it returns, all of them have been delivered or are being delivered.
     package func deliver() { deliveries.drain() }
 
-    package func tell(_ message: @escaping Message) {
+    package func send(_ message: @escaping Message) {
         queue(message)
         deliver()
     }

@@ -186,7 +186,7 @@ extension JSON {
         _ bytes: UnsafeBufferPointer<UInt8>, _ options: JSONParsingOptions, _ cache: inout KeyCache
     ) throws(JSONError) {
         var builder = JSONBuilder(options, &cache)
-        try JSONWalker.walk(bytes, options, telling: &builder)
+        try JSONWalker.walk(bytes, options, into: &builder)
         self = builder.finish(&cache)
     }
 }

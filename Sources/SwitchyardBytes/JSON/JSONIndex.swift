@@ -20,7 +20,7 @@ package struct JSONIndex {
         guard text.count <= Int(Int32.max) else { throw JSONError(.tooLong, at: 0) }
         var builder = JSONIndexBuilder(expecting: text.count / 12)
         try text.withUnsafeBufferPointer { (bytes) throws(JSONError) in
-            try JSONWalker.walk(bytes, JSONParsingOptions(), telling: &builder)
+            try JSONWalker.walk(bytes, JSONParsingOptions(), into: &builder)
         }
         entries = builder.entries
     }

@@ -11,7 +11,7 @@ struct JSONWalker {
     /// Walks through the single value in `text`, which may be surrounded by white space.
     static func walk(
         _ text: UnsafeBufferPointer<UInt8>, _ options: JSONParsingOptions,
-        telling visitor: inout some JSONVisitor & ~Copyable
+        into visitor: inout some JSONVisitor & ~Copyable
     ) throws(JSONError) {
         guard let base = text.baseAddress else { throw JSONError(.unexpectedEnd, at: 0) }
         var walker = JSONWalker(base: base, count: text.count, options: options)

@@ -84,12 +84,12 @@ struct Person: Sendable {
             result = try await auth.signUp(email: email, password: password)
         } catch {
             throw InfrastructureError(
-                .invalidConfiguration, "Nobody can be signed up for the checks: \(error.message)", underlying: error)
+                .invalidConfiguration, "No user can be signed up for the checks: \(error.message)", underlying: error)
         }
         guard case .signedIn = result else {
             throw InfrastructureError(
                 .unsupported,
-                "The project asks for addresses to be confirmed, and nobody reads mail for these checks. Switch that off in "
+                "The project asks for addresses to be confirmed, and no one reads mail for these checks. Switch that off in "
                     + "the project's settings for the time of the run.")
         }
     }
@@ -180,7 +180,7 @@ private struct ConfiguredMessaging: MessagingHarness {
     }
 
     func payload(_ message: RemoteMessage) throws -> RemotePayload {
-        throw ConformanceFailure(expectation: "nothing is asked of a server that nobody plays", found: "a payload")
+        throw ConformanceFailure(expectation: "nothing is asked of a server that no test plays", found: "a payload")
     }
 }
 

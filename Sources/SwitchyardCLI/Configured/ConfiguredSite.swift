@@ -45,7 +45,7 @@ struct ConfiguredSite: Sendable {
             base.providers.first { $0 != storage && $0 != .mock } ?? (storage == .mock ? .secondMock : .mock)
     }
 
-    /// All clients of another device, with nobody signed in.
+    /// All clients of another device, with no user signed in.
     func makeDevice(
         at place: InfrastructureOptions = InfrastructureOptions()
     ) async throws(InfrastructureError) -> Infrastructure { try await makeFactory().make(selection, in: place) }
@@ -67,7 +67,7 @@ final class RunFolder: Sendable {
         url = folder.appendingPathComponent("conformance-\(UInt64.random(in: 0 ... .max))", isDirectory: true)
     }
 
-    /// The surroundings of a new device.
+    /// The options of a new device.
     func newDevice() -> InfrastructureOptions {
         let number = count.add(1, ordering: .relaxed).newValue
         return InfrastructureOptions(

@@ -103,11 +103,11 @@ final class AuthContext: ConformanceContext {
         try expectEqual(user?.id, id, "the user who is signed in", file: file, line: line)
     }
 
-    func expectNobody(
+    func expectSignedOut(
         on client: (any AuthClient)? = nil, file: String = #fileID, line: Int = #line
     ) async throws {
         let state = await (client ?? self.client).state
-        try expect(!state.isSignedIn, "nobody is signed in", found: "\(state)", file: file, line: line)
+        try expect(!state.isSignedIn, "no user is signed in", found: "\(state)", file: file, line: line)
     }
 
     func tearDown() async throws {

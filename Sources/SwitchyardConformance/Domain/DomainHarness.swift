@@ -3,13 +3,13 @@ public import Switchyard
 
 /// Supplied to check domain clients, of one provider or of several mixed.
 ///
-/// Documents are written where the domain clients keep them (`users`, `checkIns`), under the IDs of people who are created for
+/// Documents are written where the domain clients store them (`users`, `checkIns`), under the IDs of people who are created for
 /// the check and removed after it. The server must have the rules for these clients; otherwise ``DomainFeatures/enforcesRules``
 /// is off and the server allows everything.
 public protocol DomainHarness: Sendable {
     var features: DomainFeatures { get }
 
-    /// The clients of another device, with nobody signed in. Core clients are shut down after the check.
+    /// The clients of another device, with no user signed in. Core clients are shut down after the check.
     func makeDomainDevice() async throws -> DomainDevice
 
     /// Signs in a person who exists only in `namespace`; creates the account at the first call.

@@ -13,7 +13,7 @@ public protocol FileHarness: Sendable {
     /// ``FileFeatures/keepsUploads``.
     func reopen(_ client: any FileStorageClient) async throws -> any FileStorageClient
 
-    /// The folder in which the check in `namespace` keeps everything. The default is `conformance/<namespace>`.
+    /// The folder in which the check in `namespace` stores everything. The default is `conformance/<namespace>`.
     func folder(in namespace: ConformanceNamespace) throws -> FilePath
 
     /// The contents at the URL, fetched without a session; `nil` if it no longer leads to the file. For

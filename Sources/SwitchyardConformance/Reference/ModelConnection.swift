@@ -3,7 +3,7 @@ import Switchyard
 import SwitchyardSync
 import Synchronization
 
-/// One stream of a ``ModelServer``. What it tells is its teller's matter; this loses, delays and doubles it.
+/// One stream of a ``ModelServer``. A reporter decides what it sends; this loses, delays and doubles it.
 final class ModelConnection: WatchConnection {
     let id: Int
     /// The versions of its device, if those are not the server's.
@@ -14,18 +14,18 @@ final class ModelConnection: WatchConnection {
     private let buffer = StreamBuffer<WatchEvent, StorageError>(.all)
 
     private struct State {
-        var teller: any ModelTeller
+        var reporter: any ModelReporter
         var isOver = false
         /// An event that is sent a second time.
         var again: WatchEvent?
     }
 
-    init(server: ModelServer, id: Int, teller: any ModelTeller, clock: any Clock<Duration>) {
-        sequence = (teller as? RowTeller)?.sequence
+    init(server: ModelServer, id: Int, reporter: any ModelReporter, clock: any Clock<Duration>) {
+        sequence = (reporter as? RowReporter)?.sequence
         self.server = server
         self.id = id
         self.clock = clock
-        state = Mutex(State(teller: teller))
+        state = Mutex(State(reporter: reporter))
     }
 
     func next() async throws(StorageError) -> WatchEvent? {
@@ -55,11 +55,11 @@ final class ModelConnection: WatchConnection {
         // The server's lock is taken first, both here and when it reports a change, so that events stay in the order of
         // commits.
         server.state.withLock { world in
-            tell { teller in
+            report { reporter in
                 switch request {
-                case .add(let target): return teller.add(target, world)
+                case .add(let target): return reporter.add(target, world)
                 case .remove(let id):
-                    teller.remove(id)
+                    reporter.remove(id)
                     return [.removed([id])]
                 }
             }
@@ -68,25 +68,25 @@ final class ModelConnection: WatchConnection {
 
     /// Sends the difference from what was sent before, as one snapshot, if any of the documents can concern a target.
     func serverChanged(_ touched: [StoragePath], _ world: ModelServer.State) {
-        tell { $0.changes(at: touched, world) }
+        report { $0.changes(at: touched, world) }
     }
 
     /// Compares everything with the server.
-    func check(_ world: ModelServer.State) { tell { $0.check(world) } }
+    func check(_ world: ModelServer.State) { report { $0.check(world) } }
 
     /// A commit of this device was answered: what was read of its documents before may be older.
-    func noteAnswer(_ paths: [StoragePath], _ world: ModelServer.State) { tell { $0.readAgain(paths, world) } }
+    func noteAnswer(_ paths: [StoragePath], _ world: ModelServer.State) { report { $0.readAgain(paths, world) } }
 
-    private func tell(_ body: (inout any ModelTeller) -> [WatchEvent]) {
+    private func report(_ body: (inout any ModelReporter) -> [WatchEvent]) {
         state.withLock { state in
             guard !state.isOver else { return }
-            for event in body(&state.teller) { buffer.yield(event) }
+            for event in body(&state.reporter) { buffer.yield(event) }
         }
     }
 }
 
-/// What a stream tells about its targets. Called under the server's lock.
-protocol ModelTeller: Sendable {
+/// What a stream reports about its targets. Called under the server's lock.
+protocol ModelReporter: Sendable {
     mutating func add(_ target: TargetRequest, _ world: ModelServer.State) -> [WatchEvent]
     mutating func remove(_ id: Int)
     mutating func changes(at touched: [StoragePath], _ world: ModelServer.State) -> [WatchEvent]

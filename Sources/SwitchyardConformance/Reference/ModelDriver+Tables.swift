@@ -20,7 +20,7 @@ extension ModelDriver {
 
     func commitRows(_ batch: OutgoingBatch) async throws(StorageError) -> CommitResult {
         guard batch.mayHaveBeenSent else { return try await send(batch, if: [:])! }
-        // The lost commit may be waiting for a lock still.
+        // The lost commit may still be waiting for a lock.
         try await call { server in server.releaseLocks(for: batch.id) }
         while true {
             let rows = try await call { server throws(StorageError) in

@@ -43,7 +43,7 @@ public struct ModelDriver: SyncDriver {
     public func openWatch() async throws(StorageError) -> any WatchConnection {
         try await clock.pause(server.delay())
         if server.happens(\.lostRequests) || server.happens(\.lostAnswers) { throw ModelServer.unreachable }
-        return try server.connect(server.tables == nil ? DeltaTeller() : RowTeller(sequence), clock)
+        return try server.connect(server.tables == nil ? DeltaReporter() : RowReporter(sequence), clock)
     }
 
     public func commit(_ batch: OutgoingBatch) async throws(StorageError) -> CommitResult {

@@ -62,8 +62,8 @@ extension ModelServer {
     ///   - seed: Equal seeds give equal sequences.
     public func setFaults(_ faults: ModelFaults, seed: UInt64 = 1) {
         state.withLock {
-            $0.weather = ModelFaultState(seed: seed)
-            $0.weather.faults = faults
+            $0.faultState = ModelFaultState(seed: seed)
+            $0.faultState.faults = faults
         }
         guard faults == ModelFaults() else { return }
         deliverLateCopies()
@@ -71,10 +71,10 @@ extension ModelServer {
     }
 
     func happens(_ fault: any KeyPath<ModelFaults, Int> & Sendable) -> Bool {
-        state.withLock { $0.weather.happens($0.weather.faults[keyPath: fault]) }
+        state.withLock { $0.faultState.happens($0.faultState.faults[keyPath: fault]) }
     }
 
-    func delay() -> Duration { state.withLock { $0.weather.delay() } }
+    func delay() -> Duration { state.withLock { $0.faultState.delay() } }
 
     func keepLateCopy(of batch: OutgoingBatch) { state.withLock { $0.late.append(batch) } }
 

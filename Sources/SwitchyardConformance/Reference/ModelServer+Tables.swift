@@ -14,7 +14,7 @@ extension ModelServer {
     /// The batches that took effect on tables, in order: one that took effect twice is in it twice.
     public var carriedOut: [CarriedOut] { state.withLock { $0.rows.log } }
 
-    /// Hides rows from everybody, as a policy does. No stream is told.
+    /// Hides rows from everyone, as a policy does. No stream is notified.
     public func hide(_ isHidden: @escaping @Sendable (StoragePath) -> Bool) {
         state.withLock { $0.rows.isHidden = isHidden }
     }
@@ -90,7 +90,7 @@ extension ModelServer {
         state.withLock { state in
             let ended = state.rows.held.filter { id == nil || $0.batch.id == id }
             state.rows.held.removeAll { id == nil || $0.batch.id == id }
-            for commit in ended where id == nil || state.weather.happens(50) {
+            for commit in ended where id == nil || state.faultState.happens(50) {
                 _ = try? state.carryOut(commit.batch, if: commit.conditions)
             }
         }

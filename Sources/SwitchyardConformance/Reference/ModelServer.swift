@@ -20,7 +20,7 @@ public final class ModelServer: Sendable {
         var lastConnection = 0
         var isReachable = true
         var refusal: (@Sendable ([DocumentWrite]) -> StorageError?)?
-        var weather = ModelFaultState(seed: 1)
+        var faultState = ModelFaultState(seed: 1)
         /// Commits that arrive after later ones.
         var late: [OutgoingBatch] = []
         /// Whether collections are tables.
@@ -119,9 +119,9 @@ public final class ModelServer: Sendable {
         let touched = writes.map(\.path)
         return try state.withLock { state throws(StorageError) in
             guard state.isReachable else { throw ModelServer.unreachable }
-            let (result, told) = try state.commitOnce(writes, id: id)
+            let (result, sent) = try state.commitOnce(writes, id: id)
             // Under the lock: a snapshot for another target in between would include this commit for all of them.
-            for connection in told { connection.serverChanged(touched, state) }
+            for connection in sent { connection.serverChanged(touched, state) }
             return result
         }
     }
@@ -134,12 +134,12 @@ public final class ModelServer: Sendable {
     }
 
     func connect(
-        _ teller: any ModelTeller, _ clock: any Clock<Duration>
+        _ reporter: any ModelReporter, _ clock: any Clock<Duration>
     ) throws(StorageError) -> ModelConnection {
         try state.withLock { state throws(StorageError) in
             guard state.isReachable else { throw ModelServer.unreachable }
             state.lastConnection += 1
-            let connection = ModelConnection(server: self, id: state.lastConnection, teller: teller, clock: clock)
+            let connection = ModelConnection(server: self, id: state.lastConnection, reporter: reporter, clock: clock)
             state.connections[connection.id] = connection
             return connection
         }

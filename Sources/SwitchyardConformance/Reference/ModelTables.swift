@@ -2,7 +2,7 @@ public import Switchyard
 import SwitchyardSync
 import Synchronization
 
-/// What is particular about the tables of a ``ModelServer``: rows that are versioned by tags alone, without a clock or a
+/// The properties of the tables of a ``ModelServer``: rows that are versioned by tags alone, without a clock or a
 /// ledger.
 public struct ModelTables: Sendable {
     /// Rewrites each row that is written, as a trigger does.
@@ -24,9 +24,9 @@ struct ModelTableState {
     var tags: [StoragePath: Int] = [:]
     var lastTag = 0
     var isHidden: @Sendable (StoragePath) -> Bool = { _ in false }
-    /// Why commits fail at present, without having been refused.
+    /// Why commits currently fail, without having been refused.
     var trouble: StorageError?
-    /// Commits that wait for a lock, although their sender was told that the connection is lost.
+    /// Commits that wait for a lock, although their sender lost the connection.
     var held: [HeldCommit] = []
     var lastKey = 0
     /// The rows that batches added, by the value that each has in a unique column: the name of the batch.

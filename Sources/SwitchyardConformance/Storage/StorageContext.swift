@@ -125,7 +125,7 @@ extension ConformanceCheck where Harness == any StorageHarness, Features == Stor
     }
 }
 
-/// A list kept by following the changes of snapshots, as a table on a screen does.
+/// A list maintained by following the changes of snapshots, as a table on a screen does.
 struct ChangeLog {
     private(set) var documents: [DocumentSnapshot] = []
 

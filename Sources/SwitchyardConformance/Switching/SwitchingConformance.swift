@@ -51,7 +51,7 @@ extension SwitchingConformance {
             }
             await infrastructure.shutDown()
         },
-        SwitchingCheck("a provider that nobody supplied is refused by name") { context in
+        SwitchingCheck("a provider that no one supplied is refused by name") { context in
             var selection = context.harness.selection
             selection.storage = "no-such-provider"
             let wrong = selection
@@ -250,7 +250,7 @@ extension SwitchingConformance {
             let probe = context.watch(context.infrastructure.auth.authStateStream())
             try await probe.newest("the user") { $0.isSignedIn }
             try await context.infrastructure.use(context.features.second, for: .auth)
-            try await probe.newest("that nobody is signed in there") { !$0.isSignedIn && $0 != .unknown }
+            try await probe.newest("that no user is signed in there") { !$0.isSignedIn && $0 != .unknown }
             try await context.infrastructure.use(context.harness.selection)
             try await probe.newest("the user again") { $0.isSignedIn }
         },

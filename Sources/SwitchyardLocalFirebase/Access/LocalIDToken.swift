@@ -74,7 +74,7 @@ struct LocalIDToken: Sendable {
 /// The verified caller of a request.
 package enum LocalCaller: Sendable, Hashable {
     /// Without a token.
-    case nobody
+    case unauthenticated
     /// A user with a valid ID token of this server.
     case user(id: String, claims: JSONObject)
     /// The developer, with `Bearer owner`: no rules apply.
@@ -98,7 +98,7 @@ package enum LocalTokenFailure: Error, Sendable, Hashable {
 /// Determines whose token a request carries. Claims are not trusted until the signature has been checked.
 package protocol LocalIdentities: Sendable {
     /// - Parameter authorization: The header of that name: `Bearer …` or, as the storage service spells it, `Firebase …`.
-    ///   `nil` and an empty one mean nobody.
+    ///   `nil` and an empty one mean no user.
     func caller(authorization: String?) throws(LocalTokenFailure) -> LocalCaller
 }
 

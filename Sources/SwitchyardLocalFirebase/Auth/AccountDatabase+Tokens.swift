@@ -1,7 +1,7 @@
 import SwitchyardBytes
 import SwitchyardServerKit
 
-/// How a user signed in; it goes into the tokens and is kept when they are refreshed.
+/// How a user signed in; it goes into the tokens and stays when they are refreshed.
 struct AuthSignIn: Sendable {
     /// `password`, `anonymous`, `custom`, `phone`, or the identity provider.
     var provider: String
@@ -153,7 +153,7 @@ extension AccountDatabase {
     func continued(_ token: LocalIDToken) -> AuthSignIn {
         var signIn = AuthSignIn(provider: token.signInProvider, at: token.signedInAt)
         if signIn.provider == "custom" {
-            // A custom token is gone once used; its claims are kept in the tokens created from it.
+            // A custom token is gone once used; its claims stay in the tokens created from it.
             signIn.claims = JSONObject(distinct: token.claims.members.filter { !Self.ownClaims.contains($0.key) })
         }
         if let kind = token.firebase["sign_in_second_factor"]?.string,

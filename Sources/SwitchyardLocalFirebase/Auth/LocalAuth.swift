@@ -89,7 +89,7 @@ package final class LocalAuth: LocalFirebaseService, LocalIdentities {
     // MARK: Tokens
 
     package func caller(authorization: String?) throws(LocalTokenFailure) -> LocalCaller {
-        guard let authorization, !authorization.isEmpty else { return .nobody }
+        guard let authorization, !authorization.isEmpty else { return .unauthenticated }
         let words = authorization.split(separator: " ")
         guard words.count == 2, ["bearer", "firebase"].contains(words[0].lowercased()) else { throw .invalid }
         if words[1] == "owner" { return .owner }

@@ -48,7 +48,7 @@ extension LocalFirebaseFileStorage {
         do throws(ServerContents.Failure) { return try buckets.receive() } catch { throw .internalError }
     }
 
-    /// Writes the body as it arrives. What arrived before a broken connection is kept.
+    /// Writes the body as it arrives. What arrived before a broken connection is stored.
     private func append(_ body: ServerRequestBody, to contents: ServerContents) async throws(LocalFirebaseFileError) {
         let writer = contents.takeOver()
         do {

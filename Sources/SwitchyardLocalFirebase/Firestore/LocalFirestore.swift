@@ -142,7 +142,7 @@ package final class LocalFirestore: LocalFirebaseService {
         switch failure {
         case .expired: "The ID token has expired."
         case .otherProject(let found) where found == project:
-            "The session is of the project “\(found)”, which this local Firebase serves, and “\(asked)” is asked. Set project "
+            "The session belongs to the project “\(found)”, which this local Firebase serves, but the call is for “\(asked)”. Set project "
                 + "to “\(found)” in Firebase's configuration, or start the server with the project “\(asked)” (--project)."
         case .otherProject(let found): LocalFirestore.words(tokenOf: found, served: project)
         case .invalid:
@@ -153,7 +153,7 @@ package final class LocalFirestore: LocalFirebaseService {
 
     /// The error message of all services for a token of another project.
     static func words(tokenOf found: String, served: String) -> String {
-        "The session is of the project “\(found)”, and this local Firebase serves “\(served)”. Sign in again at this server, or "
+        "The session belongs to the project “\(found)”, and this local Firebase serves “\(served)”. Sign in again at this server, or "
             + "start it with the project “\(found)” (--project)."
     }
 

@@ -164,7 +164,7 @@ package final class LocalMessaging: LocalFirebaseService {
             guard let folder, request.method != .get else { return answer }
             guard let data = try? JSONEncoder().encode(register),
                 (try? folder.write(data, as: LocalMessaging.file)) != nil
-            else { throw MessagingFailure(500, "INTERNAL", "The change cannot be kept in the server's folder.") }
+            else { throw MessagingFailure(500, "INTERNAL", "The change cannot be saved in the server's folder.") }
             return answer
         }
     }

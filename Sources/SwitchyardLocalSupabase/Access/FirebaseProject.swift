@@ -10,8 +10,8 @@ import SwitchyardServerKit
 /// options.firebase = try FirebaseProject(firebase.project, keys: firebase.publishedKeys)
 /// ```
 ///
-/// Their tokens need the claim `role` with the value `authenticated`, as in production: without one they belong to nobody who is
-/// signed in, and with any other they are refused.
+/// Their tokens need the claim `role` with the value `authenticated`, as in production: without one they belong to no one who
+/// is signed in, and with any other they are refused.
 public struct FirebaseProject: Hashable, Sendable {
     /// The only role that its tokens may name.
     static let role = "authenticated"

@@ -38,7 +38,7 @@ struct AuthMail {
     }
 }
 
-/// Emails and text messages that would have been sent; kept in memory, newest last.
+/// Emails and text messages that would have been sent; held in memory, newest last.
 final class AuthOutbox: Sendable {
     private static let limit = 1000
     private let sent = Mutex<[JSONObject]>([])

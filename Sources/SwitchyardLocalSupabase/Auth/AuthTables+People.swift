@@ -7,8 +7,8 @@ extension AuthTables {
         try await person(where: ["id": .string(id)])
     }
 
-    /// Finds a user for administrators, including deleted ones that are kept only because others refer to them.
-    func anybody(_ id: String) async throws(AuthRefusal) -> LocalSupabaseAccount? {
+    /// Finds a user for administrators, including deleted ones that remain only because others refer to them.
+    func anyAccount(_ id: String) async throws(AuthRefusal) -> LocalSupabaseAccount? {
         guard let row = try await first("users", where: ["id": .string(id)]) else { return nil }
         return try await person(row)
     }

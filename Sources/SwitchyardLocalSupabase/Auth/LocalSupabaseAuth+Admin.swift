@@ -155,7 +155,7 @@ extension LocalSupabaseAuth {
     func named(_ call: SupabaseAuthCall) async throws(AuthRefusal) -> LocalSupabaseAccount {
         let id = call.request.parameters["id"] ?? ""
         guard Self.isUUID(id) else { throw AuthRefusal(404, "validation_failed", "user_id must be an UUID") }
-        guard let person = try await call.tables.anybody(id) else {
+        guard let person = try await call.tables.anyAccount(id) else {
             throw AuthRefusal(404, "user_not_found", "User not found")
         }
         return person

@@ -88,7 +88,7 @@ struct AuthRefusal: Error, Sendable {
     let message: String
     /// Further members of the body.
     var more = JSONObject()
-    /// Whether the call's changes so far are kept, as when a stolen token ends a session.
+    /// Whether the call's changes so far are committed, as when a stolen token ends a session.
     var keepsChanges = false
     /// Whether somebody else wrote the same address or number into the tables while the call was running.
     private(set) var isRace = false
@@ -101,15 +101,15 @@ struct AuthRefusal: Error, Sendable {
     }
 
     /// The API version from which refusals have the member `code`.
-    private static let presentShape = "2024-01-01"
+    private static let currentVersion = "2024-01-01"
 
     /// - Parameter version: The API version in the request.
     func response(for version: String?) -> ServerResponse {
-        let isPresent = (version ?? "") >= AuthRefusal.presentShape
+        let isCurrent = (version ?? "") >= AuthRefusal.currentVersion
         var body: JSONObject
         if isOAuth {
             body = ["error": .string(code), "error_description": .string(message)]
-        } else if isPresent {
+        } else if isCurrent {
             body = ["code": .string(code), "message": .string(message)]
         } else {
             body = ["code": .integer(Int64(status)), "error_code": .string(code), "msg": .string(message)]
@@ -117,7 +117,7 @@ struct AuthRefusal: Error, Sendable {
         for member in more { body[member.key] = member.value }
         var response = ServerResponse.json(JSON.object(body).bytes(), status: status)
         if !isOAuth { response.headers["x-sb-error-code"] = code }
-        if isPresent { response.headers["X-Supabase-Api-Version"] = AuthRefusal.presentShape }
+        if isCurrent { response.headers["X-Supabase-Api-Version"] = AuthRefusal.currentVersion }
         return response
     }
 

@@ -56,7 +56,7 @@ struct FileRows: Sendable {
         object.replaces = true
         let results = try await run([insertion(of: object, version: version, system: system)], as: .service)
         guard let stored = FileObject(results[0].text) else {
-            throw LocalSupabaseFileError(500, "InternalError", "The database has not kept the object")
+            throw LocalSupabaseFileError(500, "InternalError", "The database has not stored the object")
         }
         return stored
     }

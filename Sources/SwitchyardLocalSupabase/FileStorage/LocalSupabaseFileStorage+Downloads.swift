@@ -50,7 +50,7 @@ extension LocalSupabaseFileStorage {
             switch audience {
             case .authenticated: try caller(request)
             case .everybody: .anonymous
-            case .either: try callerOrNobody(request)
+            case .either: try callerOrAnonymous(request)
             }
         let isPublic = try await rows.bucket(place.bucket).isPublic
         if !isPublic {
@@ -124,7 +124,7 @@ struct FileContentStore: Sendable {
         do throws(ServerContents.Failure) {
             return (try ServerContents(path(of: version)), version)
         } catch {
-            throw .cannotKeep
+            throw .cannotStore
         }
     }
 
@@ -147,5 +147,5 @@ struct FileContentStore: Sendable {
 }
 
 extension LocalSupabaseFileError {
-    static let cannotKeep = Self(500, "InternalError", "The contents cannot be written")
+    static let cannotStore = Self(500, "InternalError", "The contents cannot be written")
 }

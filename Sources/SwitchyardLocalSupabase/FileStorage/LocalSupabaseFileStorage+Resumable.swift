@@ -45,22 +45,23 @@ extension LocalSupabaseFileStorage {
     ) {
         on(&router, method, route) { storage, request in
             let isSigned = route.hasPrefix("upload/resumable/sign")
-            // A begun upload has an address that nobody else knows; the vendor's own clients continue it with the token alone.
+            // A begun upload has an address that no one else knows; the vendor's own clients continue it with the token alone.
             let token =
                 method == .options || isSigned ? nil : try storage.caller(request, needsKey: method == .post)
             guard method == .options || request.headers["Tus-Resumable"] == "1.0.0" else {
-                return Self.told(Failure(412, "InvalidRequest", "Tus-Resumable Required\n").plain.response)
+                return Self.withResumableHeaders(
+                    Failure(412, "InvalidRequest", "Tus-Resumable Required\n").plain.response)
             }
             do {
-                return Self.told(try await handler(storage, request, token))
+                return Self.withResumableHeaders(try await handler(storage, request, token))
             } catch {
                 let failure = error as? Failure ?? .internalError
-                return Self.told(failure.plain.response)
+                return Self.withResumableHeaders(failure.plain.response)
             }
         }
     }
 
-    private static func told(_ answer: ServerResponse) -> ServerResponse {
+    private static func withResumableHeaders(_ answer: ServerResponse) -> ServerResponse {
         var response = answer
         response.headers["Tus-Resumable"] = "1.0.0"
         response.headers["Access-Control-Allow-Origin"] = "*"

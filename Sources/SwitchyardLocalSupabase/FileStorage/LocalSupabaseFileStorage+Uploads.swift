@@ -23,7 +23,7 @@ extension LocalSupabaseFileStorage {
         if let boundary = FormReader.boundary(in: type) {
             try await rows.check(object, as: token)
             let (contents, version) = try self.contents.receive()
-            return try await keepOrDiscard(contents, version) { () throws(Failure) in
+            return try await storeOrDiscard(contents, version) { () throws(Failure) in
                 try await self.readForm(request, boundary, &object, bucket, into: contents)
                 return object
             }
@@ -35,13 +35,13 @@ extension LocalSupabaseFileStorage {
         if let length = request.headers["Content-Length"].flatMap({ Int64($0) }) { try bucket.check(size: length) }
         try await rows.check(object, as: token)
         let (contents, version) = try self.contents.receive()
-        return try await keepOrDiscard(contents, version) { () throws(Failure) in
+        return try await storeOrDiscard(contents, version) { () throws(Failure) in
             try await Self.append(request.body, to: contents, bucket)
             return object
         }
     }
 
-    private func keepOrDiscard(
+    private func storeOrDiscard(
         _ contents: ServerContents, _ version: String, _ fill: () async throws(Failure) -> NewObject
     ) async throws(Failure) -> FileObject {
         do throws(Failure) {
@@ -73,7 +73,7 @@ extension LocalSupabaseFileStorage {
         } catch let failure as Failure {
             throw failure
         } catch ServerContents.Failure.cannotBeWritten {
-            throw .cannotKeep
+            throw .cannotStore
         } catch {
             throw .broken
         }

@@ -97,7 +97,7 @@ final class LocalSupabaseFileStorage: LocalSupabaseService {
     }
 
     /// The caller; anonymous if the token is not valid.
-    func callerOrNobody(_ request: ServerRequest) throws(Failure) -> SupabaseToken {
+    func callerOrAnonymous(_ request: ServerRequest) throws(Failure) -> SupabaseToken {
         do throws(Failure) {
             return try caller(request)
         } catch {

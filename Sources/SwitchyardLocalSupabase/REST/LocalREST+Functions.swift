@@ -28,7 +28,8 @@ extension LocalREST {
     ) async throws(RESTFailure) -> ServerResponse {
         let check = KnownFunctions.check(candidates)
         guard call.request.method == .post else {
-            // As with the vendor, the value tells whether a parameter is a condition on the rows, even if an argument has its name.
+            // As with the vendor, the value says whether a parameter is a condition on the rows, even if an argument has its
+            // name.
             let conditions = call.others.filter { RESTFilter.isGroup($0.name) || RESTOperation.isOne($0.value) }
             let given = call.others.filter { !(RESTFilter.isGroup($0.name) || RESTOperation.isOne($0.value)) }
             let names = Set(given.map(\.name))

@@ -31,7 +31,7 @@ struct RESTFailure: Error, Sendable {
         }
     }
 
-    /// - Parameter isAnonymous: Whether nobody was signed in; then a missing permission asks for a sign-in.
+    /// - Parameter isAnonymous: Whether no user was signed in; then a missing permission asks for a sign-in.
     init(_ failure: PostgresFailure, isAnonymous: Bool) {
         self.init(RESTFailure.status(of: failure.code, isAnonymous: isAnonymous), failure.code, failure.message)
         details = failure.details.map { .string($0) } ?? .null

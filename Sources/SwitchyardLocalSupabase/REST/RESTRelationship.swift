@@ -139,7 +139,7 @@ extension RESTRelationship: Comparable {
     static func == (one: RESTRelationship, other: RESTRelationship) -> Bool { one.place == other.place }
 }
 
-/// Where the columns of a view come from, as the database's rule for the view tells.
+/// Where the columns of a view come from, as the database's rule for the view says.
 enum RESTViewDefinition {
     struct Column: Hashable, Sendable {
         let relation: Int

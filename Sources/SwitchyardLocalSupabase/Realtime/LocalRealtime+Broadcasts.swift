@@ -43,7 +43,7 @@ extension LocalRealtime {
                 let place = RealtimeHub.Place(
                     name: message["topic"]?.string ?? "", isPrivate: message["private"]?.bool ?? false)
                 guard try await rightsOrNone(on: place, token).sendsBroadcasts else { continue }
-                tell(message["event"] ?? "", message["payload"], nil, to: place, prefersBinary: false)
+                broadcast(message["event"] ?? "", message["payload"], nil, to: place, prefersBinary: false)
             }
             return ServerResponse(status: 202)
         } catch {
@@ -75,7 +75,7 @@ extension LocalRealtime {
             guard try await rightsOrNone(on: place, token).sendsBroadcasts else {
                 throw RealtimeRefusal(403, "You do not have permissions to write to this topic")
             }
-            tell(
+            broadcast(
                 .string(request.parameters["event"] ?? ""), content.json, content.bytes, to: place, prefersBinary: true)
             return ServerResponse(status: 202)
         } catch {
@@ -93,7 +93,7 @@ extension LocalRealtime {
         }
     }
 
-    private func tell(
+    private func broadcast(
         _ event: JSON, _ payload: JSON?, _ bytes: [UInt8]?, to place: RealtimeHub.Place, prefersBinary: Bool
     ) {
         var content: JSONObject = ["type": "broadcast", "event": event]

@@ -32,7 +32,7 @@ extension LocalRealtime {
     func close(_ channel: LocalChannel) {
         guard channel.session.remove(channel) else { return }
         hub.remove(channel)
-        channel.tell("phx_close", [:])
+        channel.send("phx_close", [:])
     }
 
     /// Ends the channel with a reason.
@@ -79,8 +79,8 @@ extension LocalRealtime {
         let channel = LocalChannel(frame, join, on: session, token, rights)
         if let old = session.put(channel) { hub.remove(old) }
         hub.add(channel) { session.send(frame.reply("ok", ["postgres_changes": .array(join.bindings.map(\.answer))])) }
-        if join.hasPresence, rights.readsPresence { channel.tell("presence_state", hub.presence(at: channel.place)) }
-        for message in replayed { channel.tell("broadcast", message) }
+        if join.hasPresence, rights.readsPresence { channel.send("presence_state", hub.presence(at: channel.place)) }
+        for message in replayed { channel.send("broadcast", message) }
         if join.awaitsDatabase { confirmDatabase(channel) }
         await subscribe(channel)
     }
@@ -98,7 +98,7 @@ extension LocalRealtime {
     /// Reports whether row changes will be received.
     private func subscribe(_ channel: LocalChannel) async {
         guard !channel.join.bindings.isEmpty else { return }
-        channel.state.withLock { $0.hearsChanges = false }
+        channel.state.withLock { $0.receivesChanges = false }
         var problem = channel.join.bindings.lazy.compactMap(\.problem).first
         for binding in channel.join.bindings where problem == nil {
             guard let place = binding.place else { continue }
@@ -122,7 +122,7 @@ extension LocalRealtime {
                 problem = binding.problem(types: types.dictionary.compactMapValues(\.string))
             } catch {
                 // Corrected once the database is available.
-                channel.state.withLock { $0.hearsChanges = true }
+                channel.state.withLock { $0.receivesChanges = true }
                 return channel.system("postgres_changes", "error", "Too many database timeouts")
             }
         }
@@ -130,7 +130,7 @@ extension LocalRealtime {
             // An invalid binding invalidates all of the channel's bindings.
             return channel.system("postgres_changes", "error", problem)
         }
-        channel.state.withLock { $0.hearsChanges = true }
+        channel.state.withLock { $0.receivesChanges = true }
         if feed.isListening { channel.system("postgres_changes", "ok", "Subscribed to PostgreSQL") }
     }
 
@@ -240,14 +240,14 @@ extension LocalRealtime {
             }
             channel.session.send(frame.reply())
             if isNew, channel.rights.readsPresence {
-                channel.tell("presence_state", hub.presence(at: channel.place))
+                channel.send("presence_state", hub.presence(at: channel.place))
             }
-            hub.tellPresence(of: channel) {
+            hub.changePresence(of: channel) {
                 $0.track(channel.join.presenceKey, owner, fields, ref: RandomID.make(length: 16))
             }
         case "untrack":
             channel.session.send(frame.reply())
-            hub.tellPresence(of: channel) { $0.untrack(channel.join.presenceKey, owner) }
+            hub.changePresence(of: channel) { $0.untrack(channel.join.presenceKey, owner) }
         default: channel.session.send(frame.reply("error"))
         }
     }

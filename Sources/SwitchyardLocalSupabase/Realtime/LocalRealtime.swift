@@ -36,7 +36,7 @@ final class LocalRealtime: LocalSupabaseService {
     var now: Int64 { context.access.now() }
 
     func start() async throws(PostgresFailure) {
-        try await feed.start { [weak self] in self?.databaseIsHeard() }
+        try await feed.start { [weak self] in self?.databaseIsConnected() }
         let task = Task { [weak self] in
             // Tokens expire and clients fall silent without an event, so this checks periodically.
             while (try? await Task.sleep(for: .milliseconds(200))) != nil { self?.sweep() }
@@ -80,7 +80,7 @@ final class LocalRealtime: LocalSupabaseService {
                 }
                 group.addTask { [self] in
                     while let message = try await socket.receive() {
-                        session.heard()
+                        session.noteMessage()
                         if let frame = RealtimeFrame(message) { await take(frame, from: session) }
                     }
                 }
@@ -168,7 +168,7 @@ final class LocalRealtime: LocalSupabaseService {
         }
     }
 
-    private func databaseIsHeard() {
+    private func databaseIsConnected() {
         for channel in hub.channels {
             let waited = channel.state.withLock { state in
                 defer { state.awaitsDatabaseSince = nil }
@@ -176,7 +176,7 @@ final class LocalRealtime: LocalSupabaseService {
             }
             if waited { channel.system("system", "ok", "Replication connection established") }
             // As after every new subscription of the service.
-            if channel.state.withLock(\.hearsChanges) {
+            if channel.state.withLock(\.receivesChanges) {
                 channel.system("postgres_changes", "ok", "Subscribed to PostgreSQL")
             }
         }
@@ -204,7 +204,7 @@ extension LocalRealtime {
     func poll(_ request: ServerRequest) async -> ServerResponse {
         let id = request.headers["x-phoenix-longpoll-token"] ?? request.query("token")
         let session = id.flatMap { hub.session($0) }
-        session?.heard()
+        session?.noteMessage()
         switch request.method {
         case .get: return await fetch(session, request)
         case .post: return await push(session, request)
@@ -228,7 +228,7 @@ extension LocalRealtime {
         }
         let ready = await session.outbox.take() ?? []
         end.cancel()
-        session.heard()
+        session.noteMessage()
         let messages = ready.compactMap { message -> JSON? in
             if case .text(let text) = message { .string(text) } else { nil }
         }

@@ -65,7 +65,7 @@ package final class RealtimeFaults: Sendable {
     package var isSilent: Bool { state.withLock { $0.eventsToSilence != nil && $0.eventsLeft == 0 } }
 
     /// For this time, the service has lost its connection to the database and restores it by itself: what the database sends
-    /// meanwhile never arrives, and nobody is told.
+    /// meanwhile never arrives, and no one is notified.
     package func loseDatabase(for time: Duration) { state.withLock { $0.deafUntil = .now + time } }
 
     /// Whether the service is without its database because of ``loseDatabase(for:)``.
@@ -109,20 +109,20 @@ package final class RealtimeFaults: Sendable {
 
     func deliver(_ frame: RealtimeFrame, to session: RealtimeSession) {
         let deed = state.withLock { state -> FaultAction in
-            func strikes(_ counter: WritableKeyPath<State, Int>) -> Bool {
+            func isDue(_ counter: WritableKeyPath<State, Int>) -> Bool {
                 guard state[keyPath: counter] > 0 else { return false }
                 state[keyPath: counter] -= 1
                 return true
             }
-            if strikes(\.drops) { return .send([]) }
-            if strikes(\.delays) { return .sendLater(state.delay) }
-            if strikes(\.reorders) {
+            if isDue(\.drops) { return .send([]) }
+            if isDue(\.delays) { return .sendLater(state.delay) }
+            if isDue(\.reorders) {
                 state.held.append((frame, session))
                 return .send([])
             }
             let held = state.held
             state.held = []
-            return .send((strikes(\.doubles) ? [(frame, session), (frame, session)] : [(frame, session)]) + held)
+            return .send((isDue(\.doubles) ? [(frame, session), (frame, session)] : [(frame, session)]) + held)
         }
         switch deed {
         case .send(let all): for (frame, session) in all { session.send(frame) }

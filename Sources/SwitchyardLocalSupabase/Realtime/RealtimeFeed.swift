@@ -39,11 +39,11 @@ final class RealtimeFeed: Sendable {
                 "delete from realtime.messages where inserted_at < (now() at time zone 'utc') - interval '72 hours'"),
         ])
         let task = Task { [weak self] in
-            var told: [Int64] = []
+            var delivered: [Int64] = []
             while !Task.isCancelled {
                 guard let self else { return }
                 do throws(PostgresFailure) {
-                    try await self.listen(&told, connected: connected)
+                    try await self.listen(&delivered, connected: connected)
                 } catch {}
                 self.state.withLock { $0.isListening = false }
                 // The database is not available; keep retrying.
@@ -62,10 +62,10 @@ final class RealtimeFeed: Sendable {
 
     /// Listens until the connection breaks.
     private func listen(
-        _ told: inout [Int64], connected: @Sendable () -> Void
+        _ delivered: inout [Int64], connected: @Sendable () -> Void
     ) async throws(PostgresFailure) {
-        let news = AsyncSignal()
-        let connection = try await database.connect(notified: { _, _ in news.ring() }, ended: { news.ring() })
+        let signal = AsyncSignal()
+        let connection = try await database.connect(notified: { _, _ in signal.ring() }, ended: { signal.ring() })
         defer { connection.close() }
         _ = try await connection.run([PostgresStatement("listen supabase_realtime")])
         state.withLock { state in
@@ -74,14 +74,14 @@ final class RealtimeFeed: Sendable {
         }
         connected()
         while connection.isOpen, !Task.isCancelled {
-            if try await tellNext(&told) == 0 { await news.wait() }
+            if try await deliverNext(&delivered) == 0 { await signal.wait() }
         }
     }
 
-    /// - Parameter told: Rows that may still be in the queue although they were delivered.
+    /// - Parameter delivered: Rows that may still be in the queue although they were delivered.
     /// - Returns: The number of rows read.
-    private func tellNext(_ told: inout [Int64]) async throws(PostgresFailure) -> Int {
-        let gone = JSON.array(told.map { .integer($0) }).text()
+    private func deliverNext(_ delivered: inout [Int64]) async throws(PostgresFailure) -> Int {
+        let gone = JSON.array(delivered.map { .integer($0) }).text()
         let results = try await database.run([
             PostgresStatement(
                 """
@@ -92,7 +92,7 @@ final class RealtimeFeed: Sendable {
                 "select position, kind, content from realtime.queue order by position limit \(Self.batch)",
                 isKept: true),
         ])
-        told = []
+        delivered = []
         var entries: [(position: Int64, kind: String, content: JSON)] = []
         for row in results[1].rows {
             let texts = row.map { $0.map { String(decoding: $0, as: UTF8.self) } ?? "" }
@@ -101,20 +101,20 @@ final class RealtimeFeed: Sendable {
         }
         // Messages do not wait for the check of who may see changes; the vendor separates them as well.
         for entry in entries where entry.kind != "change" {
-            told.append(entry.position)
-            if entry.kind == "message", hub.faults.admitsEvent() { tell(message: entry.content) }
+            delivered.append(entry.position)
+            if entry.kind == "message", hub.faults.admitsEvent() { deliver(message: entry.content) }
         }
         let changes = entries.filter { $0.kind == "change" }
         let viewers = try await viewers(of: changes.map { RowChange($0.content) })
         for (index, change) in changes.enumerated() {
-            told.append(change.position)
+            delivered.append(change.position)
             guard hub.faults.admitsEvent() else { continue }
-            viewers[index]?.forEach { admits() ? hub.tell($0.payload, to: $0.channel) : () }
+            viewers[index]?.forEach { admits() ? hub.send($0.payload, to: $0.channel) : () }
         }
         return entries.count
     }
 
-    private func tell(message: JSON) {
+    private func deliver(message: JSON) {
         guard let topic = message["topic"]?.string, let event = message["event"]?.string, let id = message["id"]?.string
         else { return }
         hub.broadcast(
@@ -130,15 +130,15 @@ final class RealtimeFeed: Sendable {
 
     // MARK: Rows
 
-    private struct Told {
+    private struct Delivery {
         let channel: LocalChannel
         let payload: JSON
     }
 
     /// The recipients of each change, after checking the policies for each candidate.
-    private func viewers(of changes: [RowChange?]) async throws(PostgresFailure) -> [Int: [Told]] {
-        let listeners = hub.channels.filter { $0.state.withLock(\.hearsChanges) }
-        var told: [Int: [Told]] = [:]
+    private func viewers(of changes: [RowChange?]) async throws(PostgresFailure) -> [Int: [Delivery]] {
+        let listeners = hub.channels.filter { $0.state.withLock(\.receivesChanges) }
+        var delivered: [Int: [Delivery]] = [:]
         // Clients with the same token see the same.
         for (_, group) in Dictionary(grouping: listeners, by: { $0.token.text }) {
             let wanted = changes.enumerated().compactMap { index, change in
@@ -147,8 +147,8 @@ final class RealtimeFeed: Sendable {
                 }
             }
             guard let first = group.first, !wanted.isEmpty else { continue }
-            let looks = try await look(wanted.map(\.1), as: first.token.token)
-            for ((index, change), look) in zip(wanted, looks) {
+            let visibilities = try await visibility(wanted.map(\.1), as: first.token.token)
+            for ((index, change), visibility) in zip(wanted, visibilities) {
                 for channel in group {
                     let bindings = channel.join.bindings.filter {
                         $0.covers(change) && $0.filter?.matches(change.filtered) != false
@@ -157,18 +157,18 @@ final class RealtimeFeed: Sendable {
                     let columns =
                         bindings.contains { $0.columns == nil }
                         ? nil : bindings.reduce(into: Set<String>()) { $0.formUnion($1.columns ?? []) }
-                    if let payload = change.payload(for: look, ids: bindings.map(\.id), wanted: columns) {
-                        told[index, default: []].append(Told(channel: channel, payload: payload))
+                    if let payload = change.payload(for: visibility, ids: bindings.map(\.id), wanted: columns) {
+                        delivered[index, default: []].append(Delivery(channel: channel, payload: payload))
                     }
                 }
             }
         }
-        return told
+        return delivered
     }
 
-    private func look(
+    private func visibility(
         _ changes: [RowChange], as token: SupabaseToken
-    ) async throws(PostgresFailure) -> [RowChange.Look] {
+    ) async throws(PostgresFailure) -> [RowChange.Visibility] {
         let results = try await database.run(
             [
                 PostgresStatement(
@@ -178,11 +178,11 @@ final class RealtimeFeed: Sendable {
                     """, [JSON.array(changes.map(\.content)).text()], isKept: true)
             ], as: token, readOnly: true)
         let answer = results[0].text.flatMap { try? JSON(parsing: $0) }?.array ?? []
-        return answer.map { RowChange.Look($0) }
+        return answer.map { RowChange.Visibility($0) }
     }
 }
 
-/// Wakes a waiting task; one ring without a waiter is kept.
+/// Wakes a waiting task; one ring without a waiter is remembered.
 private final class AsyncSignal: Sendable {
     private let state = Mutex<(hasRung: Bool, waiter: CheckedContinuation<Void, Never>?)>((false, nil))
 

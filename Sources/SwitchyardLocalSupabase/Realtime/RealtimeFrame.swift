@@ -136,7 +136,7 @@ struct RealtimeJoin: Sendable {
     }
 
     let acknowledges: Bool
-    let hearsItself: Bool
+    let receivesOwnMessages: Bool
     /// Whether to report when messages of the database are received.
     let awaitsDatabase: Bool
     let replay: Replay?
@@ -150,7 +150,7 @@ struct RealtimeJoin: Sendable {
         let config = payload["config"]
         let broadcast = config?["broadcast"]
         acknowledges = Self.flag(broadcast?["ack"])
-        hearsItself = Self.flag(broadcast?["self"])
+        receivesOwnMessages = Self.flag(broadcast?["self"])
         awaitsDatabase = Self.flag(broadcast?["replication_ready"])
         replay = broadcast?["replay"]?.object.map { replay in
             Replay(since: replay["since"]?.int64, limit: min(max(replay["limit"]?.int ?? 25, 1), 25))

@@ -57,7 +57,7 @@ final class RealtimeHub: Sendable {
             state.channels[channel.place]?.removeAll { $0 === channel }
             if state.channels[channel.place]?.isEmpty == true { state.channels[channel.place] = nil }
         }
-        tellPresence(of: channel) { book in book.untrack(channel.join.presenceKey, ObjectIdentifier(channel)) }
+        changePresence(of: channel) { book in book.untrack(channel.join.presenceKey, ObjectIdentifier(channel)) }
     }
 
     private func members(of place: Place) -> [LocalChannel] { state.withLock { $0.channels[place] ?? [] } }
@@ -72,14 +72,14 @@ final class RealtimeHub: Sendable {
     ) -> Int {
         var count = 0
         for channel in members(of: place) where channel.rights.readsBroadcasts {
-            if channel === sender, !channel.join.hearsItself { continue }
+            if channel === sender, !channel.join.receivesOwnMessages { continue }
             faults.deliver(frame, to: channel.session)
             count += 1
         }
         return count
     }
 
-    func tell(_ change: JSON, to channel: LocalChannel) {
+    func send(_ change: JSON, to channel: LocalChannel) {
         faults.deliver(
             RealtimeFrame(topic: channel.topic, event: "postgres_changes", payload: change), to: channel.session)
     }
@@ -89,7 +89,7 @@ final class RealtimeHub: Sendable {
     func presence(at place: Place) -> JSON { state.withLock { $0.presence[place]?.state ?? [:] } }
 
     /// Changes a channel's presence and notifies its subscribers.
-    func tellPresence(of channel: LocalChannel, _ change: (inout PresenceState) -> JSON?) {
+    func changePresence(of channel: LocalChannel, _ change: (inout PresenceState) -> JSON?) {
         let place = channel.place
         let difference = state.withLock { state -> JSON? in
             var book = state.presence[place] ?? PresenceState()

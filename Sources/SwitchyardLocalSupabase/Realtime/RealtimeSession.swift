@@ -2,7 +2,7 @@ import SwitchyardBytes
 import SwitchyardWire
 import Synchronization
 
-/// A token with its text, as kept by sessions and channels.
+/// A token with its text, as stored by sessions and channels.
 struct RealtimeToken: Sendable {
     let text: String
     let token: SupabaseToken
@@ -18,7 +18,7 @@ final class RealtimeSession: Sendable {
     /// The connection's token; channels may have others.
     let token: RealtimeToken
     let outbox = RealtimeOutbox()
-    private let state: Mutex<(channels: [String: LocalChannel], heard: ContinuousClock.Instant)>
+    private let state: Mutex<(channels: [String: LocalChannel], lastMessage: ContinuousClock.Instant)>
 
     init(form: RealtimeFrame.Form, token: RealtimeToken) {
         id = RandomID.make(length: 40)
@@ -62,9 +62,9 @@ final class RealtimeSession: Sendable {
 
     // MARK: Silence
 
-    func heard() { state.withLock { $0.heard = .now } }
+    func noteMessage() { state.withLock { $0.lastMessage = .now } }
 
-    var silence: Duration { state.withLock { $0.heard.duration(to: .now) } }
+    var silence: Duration { state.withLock { $0.lastMessage.duration(to: .now) } }
 }
 
 /// A channel that a client has joined.
@@ -76,7 +76,7 @@ final class LocalChannel: Sendable {
         var awaitsDatabaseSince: ContinuousClock.Instant?
         var hasPresence: Bool
         /// Whether it receives row changes: only after its bindings were validated.
-        var hearsChanges = false
+        var receivesChanges = false
     }
 
     /// With the prefix used on the wire.
@@ -109,12 +109,12 @@ final class LocalChannel: Sendable {
     var place: RealtimeHub.Place { RealtimeHub.Place(name: name, isPrivate: join.isPrivate) }
 
     /// Sends a message of the channel itself.
-    func tell(_ event: String, _ payload: JSON) {
+    func send(_ event: String, _ payload: JSON) {
         session.send(RealtimeFrame(joinRef: joinRef, topic: topic, event: event, payload: payload))
     }
 
     func system(_ part: String, _ status: String, _ message: String) {
-        tell(
+        send(
             "system",
             [
                 "extension": .string(part), "status": .string(status), "message": .string(message),

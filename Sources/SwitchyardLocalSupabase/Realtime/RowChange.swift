@@ -34,7 +34,7 @@ struct RowChange: Sendable {
     var filtered: JSONObject { record ?? old ?? [:] }
 
     /// The parts of a change that a role may see.
-    struct Look: Sendable {
+    struct Visibility: Sendable {
         let columns: [(name: String, type: String)]
         let isAllowed: Bool
         let isSeen: Bool
@@ -54,15 +54,15 @@ struct RowChange: Sendable {
 
     /// - Parameter wanted: The columns to send besides the key; `nil` for all.
     /// - Returns: `nil` if the role cannot see it.
-    func payload(for look: Look, ids: [Int64], wanted: Set<String>?) -> JSON? {
+    func payload(for visibility: Visibility, ids: [Int64], wanted: Set<String>?) -> JSON? {
         if keys.isEmpty, kind != "DELETE" { return failure(ids, "Error 400: Bad Request, no primary key") }
-        guard look.isAllowed else { return failure(ids, "Error 401: Unauthorized") }
-        guard look.isSeen else { return nil }
-        let names = Set(look.columns.map(\.name)).filter { wanted?.contains($0) != false || keys.contains($0) }
+        guard visibility.isAllowed else { return failure(ids, "Error 401: Unauthorized") }
+        guard visibility.isSeen else { return nil }
+        let names = Set(visibility.columns.map(\.name)).filter { wanted?.contains($0) != false || keys.contains($0) }
         var data: JSONObject = [
             "schema": .string(schema), "table": .string(table), "type": .string(kind), "commit_timestamp": .string(at),
             "columns": .array(
-                look.columns.filter { names.contains($0.name) }.map {
+                visibility.columns.filter { names.contains($0.name) }.map {
                     ["name": .string($0.name), "type": .string($0.type)]
                 }), "errors": .null,
         ]
@@ -71,8 +71,8 @@ struct RowChange: Sendable {
         if let record { data["record"] = .object(Self.part(record, names, isCut: isLarge)) }
         if let old {
             // For a deleted row, the policies cannot be checked.
-            let told = kind == "DELETE" && look.isGuarded ? Set(keys) : names
-            data["old_record"] = .object(Self.part(old, told, isCut: isLarge))
+            let visible = kind == "DELETE" && visibility.isGuarded ? Set(keys) : names
+            data["old_record"] = .object(Self.part(old, visible, isCut: isLarge))
         }
         return ["ids": .array(ids.map { .integer($0) }), "data": .object(data)]
     }

@@ -64,7 +64,7 @@ package struct TokenRules: Sendable {
             let ours = issuers.sorted().map { "“\($0)”" }.joined(separator: " or ")
             throw TokenError(
                 .wrongProject,
-                "Another project has given out the token: its issuer is not \(ours). Check the project in this server's "
+                "Another project issued the token: its issuer is not \(ours). Check the project in this server's "
                     + "configuration, or send a token of that project.")
         }
         if let audience, !Self.audiences(claims["aud"]).contains(audience) {
@@ -81,11 +81,11 @@ package struct TokenRules: Sendable {
         }
         for name in ["iat", "nbf", "auth_time"] {
             guard let time = try time(name, of: claims), time > now + Self.leeway else { continue }
-            throw TokenError(.tokenNotYetValid, "The token is from the future. Check the clock of this machine.")
+            throw TokenError(.tokenNotYetValid, "The token is not valid yet. Check the clock of this machine.")
         }
         guard let user = claims["sub"]?.string, !user.isEmpty, user.utf8.count <= 128 else {
             throw TokenError(
-                .malformedToken, "The token does not say whose it is. Is it a key instead of a session's token?")
+                .malformedToken, "The token does not name a user. Is it a key instead of a session's token?")
         }
         return user
     }

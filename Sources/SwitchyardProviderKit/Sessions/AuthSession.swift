@@ -2,7 +2,7 @@ public import Switchyard
 
 /// One sign-in on this device, with its current state.
 public struct AuthSession: Sendable, Hashable {
-    /// Made at the sign-in and kept through every refresh; calls are bound to it.
+    /// Made at the sign-in and preserved by every refresh; calls are bound to it.
     public let id: String
     public package(set) var user: AuthUser
     /// `nil` once the server no longer accepts them: the session has expired, but its user is still known.
@@ -57,7 +57,7 @@ public struct SessionTokens: Sendable, Hashable {
 
 /// The stored session state of a device.
 package enum SessionRecord: Sendable, Hashable {
-    /// No one has signed in yet.
+    /// No user has signed in yet.
     case none
     case signedOut(SignOut)
     case session(AuthSession)

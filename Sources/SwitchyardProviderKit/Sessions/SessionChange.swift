@@ -18,7 +18,7 @@ package struct SessionChange: Sendable, Hashable {
     }
 
     package let kind: Kind
-    /// The session it is bound to; `nil` only for a sign-in, and for a sign-out while nobody is signed in.
+    /// The session it is bound to; `nil` only for a sign-in, and for a sign-out while no user is signed in.
     package let sessionID: String?
 
     package init(_ kind: Kind, in sessionID: String?) {
@@ -43,7 +43,7 @@ package struct SessionChange: Sendable, Hashable {
     package func applied(to record: SessionRecord) -> SessionRecord? {
         if case .begin(let session) = kind { return .session(session) }
         guard var session = record.session else {
-            // A user's request applies even if nobody is signed in any more; a server's answer about a session does not.
+            // A user's request applies even if no user is signed in any more; a server's answer about a session does not.
             if isPersonal, case .signOut(let end) = kind { return .signedOut(end) }
             return nil
         }

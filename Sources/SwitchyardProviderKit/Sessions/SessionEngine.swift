@@ -172,7 +172,7 @@ public actor SessionEngine {
         if let notice = outcome.notice { reportNotice(notice) }
     }
 
-    /// The server told a call other than a refresh that it no longer accepts the tokens of `session`.
+    /// The server answered a call other than a refresh that it no longer accepts the tokens of `session`.
     public func refused(_ session: AuthSession) {
         run(.refused(session: session.id, revision: session.revision))
     }

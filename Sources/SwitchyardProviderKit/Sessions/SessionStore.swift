@@ -1,7 +1,7 @@
 package import Switchyard
 import SwitchyardBytes
 
-/// Where a device keeps its session. Calls are short; only ``lease(_:)`` may wait.
+/// Where a device stores its session. Calls are short; only ``lease(_:)`` may wait.
 package protocol SessionStore: Sendable {
     /// Changes as soon as another process has changed the stored session. Costs next to nothing.
     var mark: StoredSessionVersion { get }
@@ -31,7 +31,7 @@ package struct SessionStoreOutcome: Sendable, Hashable {
     /// The resulting version.
     package let mark: StoredSessionVersion
     package let notice: String?
-    /// Whether the device still keeps the session that has just ended, because it can neither be replaced nor removed: the
+    /// Whether the device still stores the session that has just ended, because it can neither be replaced nor removed: the
     /// next process would find it.
     package let isUndoneByRestart: Bool
 

@@ -165,9 +165,9 @@ package final class ServerUploads<Object: Sendable>: Sendable {
 
         /// - Returns: Whether it was active until now.
         package func end(_ status: ServerUploadStatus) -> Bool {
-            state.withLock { present in
-                guard present == .active else { return false }
-                present = status
+            state.withLock { current in
+                guard current == .active else { return false }
+                current = status
                 return true
             }
         }

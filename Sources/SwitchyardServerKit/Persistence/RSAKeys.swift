@@ -108,7 +108,7 @@ package struct RSAPrivateKey: Codable, Sendable {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         let (p, q) = (try container.decode([UInt8].self, forKey: .p), try container.decode([UInt8].self, forKey: .q))
         guard p.count == Self.primeBits / 8, q.count == p.count, Magnitude(bytes: q) < Magnitude(bytes: p) else {
-            throw DecodingError.dataCorruptedError(forKey: .p, in: container, debugDescription: "This is no key.")
+            throw DecodingError.dataCorruptedError(forKey: .p, in: container, debugDescription: "This is not a key.")
         }
         self.init(p: p, q: q)
     }

@@ -20,7 +20,7 @@ package final class ServerFolder<Failure: ServerStartError>: Sendable {
             try POSIXFile.makeFolder(url.path)
         } catch {
             throw Failure(
-                "The folder “\(url.path)” cannot be made: \(error). Check the permissions above it, or choose another with "
+                "The folder “\(url.path)” cannot be created: \(error). Check the permissions above it, or choose another with "
                     + "--folder.")
         }
         do throws(FileLock.Refusal) {

@@ -38,7 +38,7 @@ package final class LocalPostgres: Sendable {
                         "UTF8", "--locale=C.UTF-8",
                     ] + (locale.map { ["--locale-provider=icu", "--icu-locale=\($0)"] } ?? []), log)
             }
-            port = try LocalPostgres.port(keptIn: folder == nil ? nil : self.folder)
+            port = try LocalPostgres.port(savedIn: folder == nil ? nil : self.folder)
             server = try LocalPostgres.start(programs, in: self.folder, port: port, isKept: isKept)
         } catch let error as LocalPostgresError {
             throw error
@@ -142,7 +142,7 @@ package final class LocalPostgres: Sendable {
 
     /// The port of the last time if it is free, so that scripts and clients find the database again; otherwise another one, which
     /// is kept.
-    private static func port(keptIn folder: URL?) throws -> UInt16 {
+    private static func port(savedIn folder: URL?) throws -> UInt16 {
         guard let file = folder?.appendingPathComponent("port").path else { return try freePort() }
         let kept = (try? String(contentsOfFile: file, encoding: .utf8)).flatMap { UInt16($0) } ?? 0
         if kept != 0, let port = try? freePort(kept) { return port }

@@ -212,16 +212,16 @@ private struct PostgresCollector {
     }
 }
 
-/// A connection's names for kept statements, and which of them the server has parsed.
+/// A connection's names for prepared statements, and which of them the server has parsed.
 struct PostgresStatementNames: Sendable {
     private var names: [String: String] = [:]
     private var ready: Set<String> = []
     private let limit: Int
 
-    /// For a connection that keeps no statements.
+    /// For a connection without prepared statements.
     static let none = PostgresStatementNames(limit: 0)
 
-    /// - Parameter limit: The maximum number of kept statements; others are parsed each time.
+    /// - Parameter limit: The maximum number of prepared statements; others are parsed each time.
     init(limit: Int = 200) { self.limit = limit }
 
     func name(of statement: PostgresStatement) -> String? { statement.isKept ? names[statement.sql] : nil }

@@ -2,7 +2,7 @@
 package struct PostgresStatement: Sendable {
     package let sql: String
     package let parameters: [String?]
-    /// Whether a connection parses it once and keeps it: for frequent statements with a fixed text, whose columns do not depend
+    /// Whether a connection prepares it once: for frequent statements with a fixed text, whose columns do not depend
     /// on changes of tables.
     package let isKept: Bool
 
@@ -28,7 +28,7 @@ enum PostgresFrontend {
 
     /// The statements as one unit: all of them take effect or none, and one answer ends them.
     ///
-    /// - Parameter names: The connection's names for kept statements.
+    /// - Parameter names: The connection's names for prepared statements.
     static func run(_ statements: [PostgresStatement], names: PostgresStatementNames = .none) -> [UInt8] {
         var bytes: [UInt8] = []
         for statement in statements {

@@ -107,7 +107,7 @@ private struct PipeEnds {
     let reader: Int32
     let writer: Int32
 
-    /// - Parameter writable: Whether something is written to it, which must not end this process if nobody reads any more.
+    /// - Parameter writable: Whether something is written to it, which must not end this process if no one reads any more.
     init(writable: Bool = false) throws(ServerError) {
         var ends: [Int32] = [-1, -1]
         guard (writable ? Socket.pair(&ends) : pipe(&ends)) == 0 else { throw .cannotStart(errno) }

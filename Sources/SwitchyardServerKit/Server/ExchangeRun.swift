@@ -63,7 +63,7 @@ struct ExchangeRun: Sendable {
         do {
             if !isSilent { try await produce(writer) }
         } catch {
-            // If nobody reads anymore, the connection is already ending: a reset would take away what was sent.
+            // If no one reads anymore, the connection is already ending: a reset would take away what was sent.
             if !outbox.isBroken { loop.submit(.end(connection, reset: true)) }
             return
         }

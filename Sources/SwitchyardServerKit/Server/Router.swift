@@ -112,7 +112,7 @@ struct PathPattern: Sendable {
 struct ServerPath: Sendable {
     /// The segments as received.
     let segments: [Substring]
-    /// A segment that cannot be decoded is kept as received.
+    /// A segment that cannot be decoded stays as received.
     let decoded: [String]
 
     init(_ rawPath: Substring) {

@@ -41,7 +41,7 @@ extension ServerConnection {
         return taken
     }
 
-    /// Tells the session that it may send again.
+    /// Notifies the session that it may send again.
     func sessionMayWrite() {
         guard case .session(let handler) = phase, let raw else { return }
         sessionWaits = false

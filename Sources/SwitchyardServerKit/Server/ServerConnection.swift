@@ -25,7 +25,7 @@ final class ServerConnection: @unchecked Sendable {
         case closed
     }
 
-    /// The maximum size of later requests kept while one is answered.
+    /// The maximum size of later requests buffered while one is answered.
     static let heldLimit = 64 * 1024
     /// The maximum size of an unread body that is read and dropped to keep the connection.
     static let discardLimit = 1 << 20
@@ -75,7 +75,7 @@ final class ServerConnection: @unchecked Sendable {
         } else if wantsInput {
             read(scratch)
         } else {
-            // Both sides have ended and nobody reads; without this, the state would be reported repeatedly.
+            // Both sides have ended and no one reads; without this, the state would be reported repeatedly.
             exchange?.task?.cancel()
             loop.ignore(self)
         }

@@ -167,7 +167,7 @@ final class ServerLoop: @unchecked Sendable {
     private func accept(from listener: Int32) {
         for _ in 0..<256 {
             switch Socket.accept(from: listener) {
-            case .nobody: return
+            case .none: return
             case .noDescriptor: return listen(false)
             case .connection(let descriptor):
                 let number = counts.withLock { counts in

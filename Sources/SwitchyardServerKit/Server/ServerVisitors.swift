@@ -98,7 +98,7 @@ package struct ServerVisitors: Sendable {
     private static func refuse(_ text: String) -> ServerResponse {
         var response = ServerResponse.text(text + "\n", status: 403)
         response.headers["X-Content-Type-Options"] = "nosniff"
-        // The page would keep what it is told here.
+        // The page would keep what it receives here.
         response.headers["Cache-Control"] = "no-store"
         return response
     }

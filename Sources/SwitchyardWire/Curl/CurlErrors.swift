@@ -20,7 +20,7 @@
                 status != 0, !(200...299).contains(status)
             else { return nil }
             return TransportError(
-                .cannotConnect, "the proxy answered \(status) in place of making a tunnel", isRetryable: status >= 500)
+                .cannotConnect, "the proxy answered \(status) instead of opening a tunnel", isRetryable: status >= 500)
         }
 
         static func overloaded(_ exchange: CurlExchange) -> TransportError {

@@ -111,12 +111,12 @@
 
         private func endLate(at now: ContinuousClock.Instant) {
             var late: [CurlExchange] = []
-            func look(at exchange: CurlExchange) {
+            func examine(at exchange: CurlExchange) {
                 guard let deadline = exchange.deadline else { return }
                 if now >= deadline { late.append(exchange) } else { check(by: deadline) }
             }
-            for exchange in running { look(at: exchange) }
-            for origin in origins.values { for exchange in origin.waitingOnes { look(at: exchange) } }
+            for exchange in running { examine(at: exchange) }
+            for origin in origins.values { for exchange in origin.waitingOnes { examine(at: exchange) } }
             for exchange in late {
                 end(
                     exchange,

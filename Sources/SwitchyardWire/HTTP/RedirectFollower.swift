@@ -15,7 +15,7 @@ package struct RedirectFollower: Sendable {
     /// A redirect to another origin drops everything that may identify the caller. 301 and 302 turn POST into GET, 303 turns
     /// everything but HEAD into it, as in browsers; 307 and 308 keep the method and the body.
     ///
-    /// - Parameter hasBody: Whether there is a body to send again; `isReplayable` tells whether that is possible.
+    /// - Parameter hasBody: Whether there is a body to send again; `isReplayable` says whether that is possible.
     /// - Throws: `.tooManyRedirects`, or `.redirectRefused` for a redirect that must not be followed.
     package mutating func follow(
         _ head: HTTPResponseHead, hasBody: Bool, isReplayable: Bool = true

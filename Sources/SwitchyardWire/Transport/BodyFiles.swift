@@ -82,7 +82,7 @@ package final class FileReader {
 
 /// Writes bodies to files.
 package enum FileSink {
-    /// Writes `body` as it arrives. Bytes written before a failure are kept, so that a later request can continue.
+    /// Writes `body` as it arrives. Bytes written before a failure stay, so that a later request can continue.
     package static func write(
         _ body: HTTPBody, to file: FileDestination, progress: TransferProgress?
     ) async throws(TransportError) {

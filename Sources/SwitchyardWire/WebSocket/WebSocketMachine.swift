@@ -40,7 +40,7 @@ package struct WebSocketMachine: Sendable {
     private var latePong: [UInt8]?
 
     private var isReceiving = true
-    private var lastHeard: Instant
+    private var lastReceived: Instant
     private var pingSent: Instant?
 
     package init(
@@ -51,7 +51,7 @@ package struct WebSocketMachine: Sendable {
         self.keepAlive = keepAlive
         decoder = WebSocketDecoder(role: role, limits: limits)
         encoder = WebSocketEncoder(role: role, fragmentSize: limits.fragmentSize, masks: masks)
-        lastHeard = now
+        lastReceived = now
     }
 
     /// Whether messages may still be sent.
@@ -104,7 +104,7 @@ package struct WebSocketMachine: Sendable {
     // MARK: Input
 
     package mutating func receive(_ bytes: UnsafeRawBufferPointer, at now: Instant, into events: inout [Event]) {
-        lastHeard = now
+        lastReceived = now
         pingSent = nil
         switch phase {
         case .open, .closing: break
@@ -160,7 +160,7 @@ package struct WebSocketMachine: Sendable {
     package mutating func setReceiving(_ receiving: Bool, at now: Instant) {
         guard receiving != isReceiving else { return }
         isReceiving = receiving
-        lastHeard = now
+        lastReceived = now
         pingSent = nil
     }
 
@@ -172,7 +172,7 @@ package struct WebSocketMachine: Sendable {
         case .open:
             guard isReceiving else { return nil }
             if let pingSent { return pingSent + keepAlive.answerWithin }
-            return keepAlive.pingAfter.map { lastHeard + $0 }
+            return keepAlive.pingAfter.map { lastReceived + $0 }
         }
     }
 

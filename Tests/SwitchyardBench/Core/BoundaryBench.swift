@@ -26,7 +26,7 @@ struct BoundaryBench: BenchSection {
                     try await nanoseconds(client, bench.settings.count(200_000, quick: 20_000)))
             }
         }
-        guard counter.count > 0 else { throw BenchFailure("the observer was told of nothing") }
+        guard counter.count > 0 else { throw BenchFailure("the observer received nothing") }
         for (name, _) in clients {
             guard let best = times[name]?.min() else { continue }
             await bench.report(

@@ -26,8 +26,8 @@ struct MockWriteBench: BenchSection {
         await bench.report(
             "beside \(many) ÷ beside \(few) documents", milliseconds[1] / milliseconds[0], "×", .atMost(1.5))
         let perWrite = milliseconds[2...3].map { $0 * 1_000 / Double(unwatched) }
-        await bench.report("a write among \(few) documents that nobody watches", perWrite[0], "µs")
-        await bench.report("a write among \(many) documents that nobody watches", perWrite[1], "µs")
+        await bench.report("a write among \(few) documents that no one watches", perWrite[0], "µs")
+        await bench.report("a write among \(many) documents that no one watches", perWrite[1], "µs")
         await bench.report("among \(many) ÷ among \(few) documents", perWrite[1] / perWrite[0], "×", .atMost(2))
         await bench.report("a write that \(watchers) live queries look at and none matches", milliseconds[4], "ms")
     }

@@ -24,7 +24,7 @@ import SwitchyardServerKit
             guard PostgresServer.isInstalled else { throw BenchFailure("PostgreSQL is not installed") }
             let server = try ChildServer(area: area, section: section, settings)
             guard server.details.count == 3, let databasePort = UInt16(server.details[2]) else {
-                throw BenchFailure("the server did not tell its keys")
+                throw BenchFailure("the server did not report its keys")
             }
             return SupabaseBenchSite(
                 url: "http://127.0.0.1:\(server.port)", key: server.details[0], serviceKey: server.details[1],

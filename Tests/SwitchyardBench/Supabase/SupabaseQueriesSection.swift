@@ -27,7 +27,7 @@
                 let alone = PostgresStatement("select bench_time($1)", [query.postgres.text()], isKept: true)
                 let inDatabase = try await Self.times(rounds / 5) {
                     guard let seconds = try await database.run([alone])[0].text.flatMap(Double.init) else {
-                        throw BenchFailure("the database did not tell its time")
+                        throw BenchFailure("the database did not report its time")
                     }
                     return seconds
                 }
@@ -67,7 +67,7 @@
                 let times = try await times(rounds) {
                     let statement = PostgresStatement("select public.bench_call($1)", [call], isKept: true)
                     guard let seconds = try await database.run([statement])[0].text.flatMap(Double.init) else {
-                        throw BenchFailure("the database did not tell its time")
+                        throw BenchFailure("the database did not report its time")
                     }
                     return seconds
                 }

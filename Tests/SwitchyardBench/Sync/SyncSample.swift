@@ -82,6 +82,6 @@ struct SilentDriver: SyncDriver {
 
     private func silence() async -> StorageError {
         await untilCancelled()
-        return StorageError(.cancelled, "Nobody answers.")
+        return StorageError(.cancelled, "No one answers.")
     }
 }

@@ -24,7 +24,7 @@ final class ChildServer: @unchecked Sendable {
         let words = String(decoding: line, as: UTF8.self).split(separator: " ").map(String.init)
         guard let port = words.first.flatMap({ Int($0) }) else {
             process.terminate()
-            throw BenchFailure("the server did not tell its port")
+            throw BenchFailure("the server did not report its port")
         }
         self.port = port
         details = Array(words.dropFirst())

@@ -22,7 +22,7 @@ struct JSONCodingErrorTests {
         context.codingPath.map { $0.intValue.map(String.init) ?? $0.stringValue }.joined(separator: ".")
     }
 
-    @Test func `A wrong type is told with its path`() {
+    @Test func `A wrong type is reported with its path`() {
         guard
             case .typeMismatch(let type, let context)? = failure(
                 #"[{"id":1,"items":[]},{"id":2,"items":[{"name":"a"},{"name":3}]}]"#)
@@ -32,7 +32,7 @@ struct JSONCodingErrorTests {
         #expect(context.debugDescription == "Expected String, found a number.")
     }
 
-    @Test func `A missing key is told with the path of its object`() {
+    @Test func `A missing key is reported with the path of its object`() {
         guard case .keyNotFound(let key, let context)? = failure(#"[{"id":1,"items":[{}]}]"#) else {
             return #expect(Bool(false), "not a missing key")
         }
@@ -40,7 +40,7 @@ struct JSONCodingErrorTests {
         #expect(path(context) == "0.items.0")
     }
 
-    @Test func `A null in the place of a value is told with its path`() {
+    @Test func `A null in the place of a value is reported with its path`() {
         guard case .valueNotFound(_, let context)? = failure(#"[{"id":null,"items":[]}]"#) else {
             return #expect(Bool(false), "not a missing value")
         }
@@ -56,12 +56,12 @@ struct JSONCodingErrorTests {
         #expect(failure("[]x") != nil)
     }
 
-    @Test func `What nobody asks for must be well formed all the same`() {
+    @Test func `What no one asks for must be well formed all the same`() {
         #expect(failure(#"[{"id":1,"items":[],"other":"\x"}]"#) != nil)
         #expect(failure(#"[{"id":1,"items":[],"other":[1,]}]"#) != nil)
     }
 
-    @Test func `The end of an array is told`() {
+    @Test func `The end of an array is reported`() {
         struct Two: Decodable {
             init(from decoder: any Decoder) throws {
                 var list = try decoder.unkeyedContainer()

@@ -15,7 +15,7 @@ import Testing
         var events: [String] { lines.withLock { $0 } }
     }
 
-    @Test func `Nobody begins before everybody earlier has ended, failures among them`() async throws {
+    @Test func `No one begins before everybody earlier has ended, failures among them`() async throws {
         let gate = Promise<Void>()
         let first = Task { [turns, log] in
             try await turns.take { () async throws(Refused) in

@@ -3,34 +3,34 @@ import Synchronization
 import Testing
 
 @Suite struct DeliveryQueueTests {
-    /// A number that many threads raise, and what was told of it.
+    /// A number that many threads raise, and what was delivered of it.
     private final class Owner: Sendable {
         let number = Mutex(0)
-        let told = Mutex<[Int]>([])
+        let delivered = Mutex<[Int]>([])
         let deliveries = DeliveryQueue()
 
         func raise() {
             number.withLock { number in
                 number += 1
-                deliveries.add([{ [number] in self.told.withLock { $0.append(number) } }])
+                deliveries.add([{ [number] in self.delivered.withLock { $0.append(number) } }])
             }
             deliveries.drain()
         }
     }
 
-    @Test func `What many threads decide is told in the order in which it was decided`() async {
+    @Test func `What many threads decide is delivered in the order in which it was decided`() async {
         let owner = Owner()
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<8 { group.addTask { for _ in 0..<500 { owner.raise() } } }
         }
         owner.deliveries.drain()
-        #expect(owner.told.withLock { $0 } == Array(1...4000))
+        #expect(owner.delivered.withLock { $0 } == Array(1...4000))
     }
 
     @Test func `What an action adds has its turn after it, though the action drains too`() {
         let deliveries = DeliveryQueue()
-        let told = Mutex<[String]>([])
-        @Sendable func tell(_ word: String) { told.withLock { $0.append(word) } }
+        let delivered = Mutex<[String]>([])
+        @Sendable func tell(_ word: String) { delivered.withLock { $0.append(word) } }
         deliveries.add([
             {
                 tell("first begins")
@@ -41,7 +41,7 @@ import Testing
             { tell("second") },
         ])
         deliveries.drain()
-        #expect(told.withLock { $0 } == ["first begins", "first ends", "second", "third"])
+        #expect(delivered.withLock { $0 } == ["first begins", "first ends", "second", "third"])
     }
 
     @Test func `Nothing is carried out before it is asked for, and nothing twice`() {

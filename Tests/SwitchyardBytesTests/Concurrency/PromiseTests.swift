@@ -14,7 +14,7 @@ import Testing
         #expect(promise.present == 1)
     }
 
-    @Test func `Who is cancelled stops waiting, and nobody else`() async {
+    @Test func `Who is cancelled stops waiting, and no one else`() async {
         let promise = Promise<Int>()
         let impatient = Task { await promise.value }
         let patient = Task { await promise.value }

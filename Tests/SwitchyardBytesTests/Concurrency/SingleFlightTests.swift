@@ -65,7 +65,7 @@ struct SingleFlightTests {
         #expect(!flight.isRunning)
     }
 
-    @Test func `A failure reaches every waiter with its type, and the next call runs anew`() async throws {
+    @Test func `A failure reaches every waiter with its type, and the next call runs again`() async throws {
         let operation = Operation()
         let waiters = [wait(operation, for: .failure(.refused)), wait(operation, for: .failure(.refused))]
         try await eventually("both wait") { flight.waiterCount == 2 }

@@ -78,7 +78,7 @@ import Testing
         func leave() { counts.withLock { $0.now -= 1 } }
     }
 
-    /// A lock on a file that its last holder has just removed keeps nobody out.
+    /// A lock on a file that its last holder has just removed keeps no one out.
     @Test func `However often holders remove the file, there is one of them at a time`() async throws {
         let path = try path()
         defer { try? FileManager.default.removeItem(at: folder) }

@@ -59,7 +59,7 @@ struct JSONCaseTests {
         #expect(((try? JSONBytesDecoder().decode(Anything.self, from: item.bytes)) != nil) == isIndexed(item))
     }
 
-    /// Takes any value without looking at it: numbers too large for any type included.
+    /// Takes any value without parsing it: numbers too large for any type included.
     private struct Anything: Decodable { init(from decoder: any Decoder) {} }
 
     private func isIndexed(_ item: JSONCase) -> Bool {

@@ -87,7 +87,7 @@ struct JSONPropertyTests {
                 let early = try stream.next()
                 stream.append(text[cut...])
                 stream.finish()
-                // Both: what follows a value is refused only when it is looked at.
+                // Both: what follows a value is refused only when it is read.
                 let late = try stream.next()
                 let rest = try stream.next()
                 return early ?? late ?? rest

@@ -22,7 +22,7 @@ final class DoorSocket {
     private let descriptor: Int32
     private var buffer = [UInt8](repeating: 0, count: 64 * 1024)
 
-    /// - Returns: `nil` if nobody listens.
+    /// - Returns: `nil` if no one listens.
     init?(port: UInt16) {
         #if canImport(Glibc)
             let stream = Int32(SOCK_STREAM.rawValue)

@@ -55,7 +55,7 @@ final class DoorWorker: @unchecked Sendable {
     /// How many of the systematic requests are left; they begin again when all have been sent.
     private(set) var left: Int
 
-    /// Works until the deadline, or until nobody listens any more.
+    /// Works until the deadline, or until no one listens any more.
     func run(until deadline: ContinuousClock.Instant) {
         greet()
         var turn = 0
@@ -71,7 +71,7 @@ final class DoorWorker: @unchecked Sendable {
 
     // MARK: Requests
 
-    /// Removes the faults that requests have set, and signs in anew.
+    /// Removes the faults that requests have set, and signs in again.
     private func greet() {
         let names =
             door == .firebase

@@ -28,9 +28,9 @@ final class AuthBed: Sendable {
             usesEmulatorVariables: false)
         let time = time
         let module = FirebaseModule(configuration, appCheck: appCheck, environment: [:]) { transport }
-        let surroundings = try module.surroundings(
+        let context = try module.clientContext(
             ModuleContext(clock: clock, now: { Timestamp(microseconds: time.value * 1_000_000) }))
-        client = FirebaseAuthAdapter(surroundings, store: store)
+        client = FirebaseAuthAdapter(context, store: store)
     }
 
     var now: Int64 {

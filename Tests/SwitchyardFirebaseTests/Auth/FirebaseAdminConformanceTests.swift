@@ -27,15 +27,15 @@ import Testing
         // An emulator has one key, which everybody knows, and checks no hashes of others.
         #expect(
             Set(AdminConformance.leftOut(for: LocalAdminHarness.features)) == [
-                "a key that is not the project's opens nothing", "a cancelled call takes over nobody",
+                "a key that is not the project's opens nothing", "a cancelled call takes over no one",
                 "a password that bcrypt has hashed lets in after the import",
                 "a password that PBKDF2 has hashed lets in after the import",
                 "an account is imported with everything it has",
                 "an account without a hash has no password, whatever else is said", "an imported password is replaced",
                 "a known ID is refused by itself, and its account stays",
-                "a known address is refused by itself, and stays whose it is", "importing nobody does nothing",
-                "hashes of another kind are refused, and take over nobody",
-                "hashes of every declared kind are taken over, and let nobody else in",
+                "a known address is refused by itself, and stays whose it is", "importing no one does nothing",
+                "hashes of another kind are refused, and take over no one",
+                "hashes of every declared kind are taken over, and let no one else in",
             ])
     }
 
@@ -238,7 +238,7 @@ import Testing
         try transport.verify()
     }
 
-    @Test func `A credential without the role is told so`() async throws {
+    @Test func `A credential without the role is reported as such`() async throws {
         let transport = AnsweringTransport { _ throws(TransportError) in
             .text(#"{"error":{"code":403,"message":"PERMISSION_DENIED","status":"PERMISSION_DENIED"}}"#, status: 403)
         }

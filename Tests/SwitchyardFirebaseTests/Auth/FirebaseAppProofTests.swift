@@ -22,7 +22,7 @@ import Testing
         #expect(bed.body(0)["canHandleCodeInApp"]?.bool == true && bed.body(0)["requestType"]?.string == "EMAIL_SIGNIN")
     }
 
-    @Test func `A restricted key is told which app asks`() async throws {
+    @Test func `A restricted key gets the app that asks`() async throws {
         let bed = try AuthBed(
             AuthBed.call(password, "{\(AuthBed.tokens())}"), AuthBed.lookup(), AuthBed.refreshed("second"),
             bundleID: "com.example.app")

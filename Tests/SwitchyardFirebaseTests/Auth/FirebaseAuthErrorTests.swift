@@ -44,7 +44,7 @@ import Testing
         "WEAK_PASSWORD : Password should be at least 6 characters", "WEAK_PASSWORD: no space", "WEAK_PASSWORD",
         " WEAK_PASSWORD :x : y",
     ])
-    func `A code is told from the text behind it`(text: String) { #expect(code(text) == .weakPassword) }
+    func `A code is separated from the text behind it`(text: String) { #expect(code(text) == .weakPassword) }
 
     @Test func `What is not known keeps its name, and no text of the server shows`() {
         let error = AuthError(
@@ -132,7 +132,7 @@ import Testing
     @Test(arguments: [
         (Int64.min / 2, Int64.max), (Int64.min, Int64(0)), (Int64.max, Int64.min), (Int64(5), Int64(5)),
     ])
-    func `A token that lasts longer than can be reckoned tells no lifetime`(issued: Int64, end: Int64) throws {
+    func `A token that lasts longer than can be reckoned has no lifetime`(issued: Int64, end: Int64) throws {
         let claims: JSON = ["sub": "alice", "iat": .integer(issued), "exp": .integer(end)]
         let token = try #require(FirebaseIDToken("e30." + Base64.encode(claims.bytes(), alphabet: .url) + ".c2ln"))
         #expect(token.lifetime == nil)

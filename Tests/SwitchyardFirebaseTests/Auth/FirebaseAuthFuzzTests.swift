@@ -68,7 +68,7 @@ import Testing
                 }
             }
             if let user = await bed.client.currentUser {
-                #expect(["alice", "bob"].contains(user.id), "nobody is made up")
+                #expect(["alice", "bob"].contains(user.id), "no one is made up")
             }
             if random.chance(10) { bed.now += 4000 }
         }

@@ -58,7 +58,7 @@ import Testing
     ]
 
     @Test(arguments: endings.indices, [false, true])
-    func `A disabled or deleted account and an ended session are told`(_ index: Int, isCookie: Bool) async throws {
+    func `A disabled or deleted account and an ended session are reported`(_ index: Int, isCookie: Bool) async throws {
         let (token, ending) = (Self.token(isCookie: isCookie), Self.endings[index])
         let bed = try Tokens.Bed(
             apiKey: "", credential: Self.credential,
@@ -93,7 +93,7 @@ import Testing
         try bed.transport.verify()
     }
 
-    @Test func `A key file that Google no longer takes is told as such, and its silence may be tried again`()
+    @Test func `A key file that Google no longer takes is reported as such, and its silence may be tried again`()
         async throws
     {
         let file: JSON = [
@@ -115,7 +115,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `While the account cannot be looked up nobody is turned away for good`(isOverloaded: Bool) async throws {
+    func `While the account cannot be looked up no one is turned away for good`(isOverloaded: Bool) async throws {
         let reply: ScriptedReply =
             isOverloaded
             ? .failure(TransportError(.overloaded, "too many wait", isRetryable: true)) : .text("", status: 500)
@@ -154,7 +154,7 @@ import Testing
     }
 
     @Test(arguments: [("key", true), ("", true), ("", false)])
-    func `What cannot be looked up without a credential is told before anybody is asked`(
+    func `What cannot be looked up without a credential is reported before any request`(
         _ key: String, isCookie: Bool
     ) async throws {
         let token = Self.token(isCookie: isCookie)

@@ -60,7 +60,7 @@ import Testing
         #expect(await refreshCode(bed) == nil)
     }
 
-    @Test func `A network that is gone signs nobody out`() async throws {
+    @Test func `A lost network signs no one out`() async throws {
         let gone = ScriptedExchange.on(
             .post, AuthBed.secureToken, .failure(TransportError(.hostNotFound, "no", isRetryable: true)))
         let bed = try await AuthBed.signedIn(gone, gone)
@@ -89,7 +89,7 @@ import Testing
         #expect(await bed.client.currentUser?.id == "alice")
     }
 
-    @Test func `Signing out asks nobody`() async throws {
+    @Test func `Signing out needs no server`() async throws {
         let bed = try await AuthBed.signedIn()
         try await bed.client.signOut()
         #expect(await bed.client.state == .signedOut(SignOut(.byUser)))
@@ -152,7 +152,7 @@ import Testing
         #expect(bed.body(2)["deleteAttribute"] == ["DISPLAY_NAME"] && bed.body(2)["displayName"] == nil)
     }
 
-    @Test func `A network that fails after a change keeps what the answer told`() async throws {
+    @Test func `A network that fails after a change keeps what the answer said`() async throws {
         let lost = TransportError(.connectionLost, "the connection broke", mayHaveBeenSent: true)
         let bed = try await AuthBed.signedIn(
             AuthBed.call(update, #"{"localId":"alice","displayName":"A"}"#),
@@ -195,7 +195,7 @@ import Testing
     }
 
     @Test(arguments: ["QUOTA_EXCEEDED", "OPERATION_NOT_ALLOWED"])
-    func `A look at the account that is refused undoes no change`(code: String) async throws {
+    func `A refused read of the account undoes no change`(code: String) async throws {
         let bed = try await AuthBed.signedIn(
             AuthBed.call(update, "{\(AuthBed.tokens("changed"))}"), AuthBed.refusal("/v1/accounts:lookup", code))
         try await bed.client.changePassword(to: "another")
@@ -216,7 +216,7 @@ import Testing
         change.cancel()
         #expect(await change.value == .cancelled, "its caller does not wait")
         gate.open()
-        try await eventually("the new token is kept") {
+        try await eventually("the new token is saved") {
             try await bed.client.accessToken().value.reveal() == AuthBed.idToken(name: "changed")
         }
     }

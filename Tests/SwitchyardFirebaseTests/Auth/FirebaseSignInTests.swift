@@ -93,7 +93,7 @@ import Testing
         ("[]", .unavailable),
         ("", .unavailable),
     ])
-    func `A 200 that is no success signs nobody in`(answer: String, code: AuthError.Code) async throws {
+    func `A 200 that is no success signs no one in`(answer: String, code: AuthError.Code) async throws {
         let bed = try AuthBed(AuthBed.call(idp, answer))
         let found = await bed.code { () async throws(AuthError) in
             try await bed.client.signIn(with: .identityToken(.google, "t"))
@@ -308,9 +308,9 @@ import Testing
         try bed.transport.verify()
     }
 
-    @Test func `Nobody learns from a reset whether an address has an account`() async throws {
+    @Test func `No one learns from a reset whether an address has an account`() async throws {
         let bed = try AuthBed(AuthBed.refusal("/v1/accounts:sendOobCode", "EMAIL_NOT_FOUND"))
-        try await bed.client.sendPasswordReset(to: "nobody@example.com")
+        try await bed.client.sendPasswordReset(to: "unknown@example.com")
         try bed.transport.verify()
     }
 

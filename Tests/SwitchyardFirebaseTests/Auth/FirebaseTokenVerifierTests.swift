@@ -39,7 +39,7 @@ import Testing
             let transport = transport
             let module = FirebaseModule(configuration, environment: environment) { transport }
             verifier = FirebaseTokenVerifier(
-                try module.surroundings(
+                try module.clientContext(
                     ModuleContext(
                         auth: nil, clock: clock, now: { Timestamp(clampingSeconds: time, nanoseconds: 0) })))
         }
@@ -135,12 +135,12 @@ import Testing
         #expect(await bed.code(token) == code)
     }
 
-    @Test func `A token of another project is told which project's tokens are taken, and nothing that it says itself`()
+    @Test func `The error for a token of another project names the accepted project, and nothing from the token`()
         async throws
     {
         let bed = try Bed()
-        let stranger = Secret(Self.token(["iss": "https://securetoken.google.com/stranger"]))
-        let error = await #expect(throws: TokenError.self) { try await bed.verifier.verify(stranger) }
+        let foreign = Secret(Self.token(["iss": "https://securetoken.google.com/stranger"]))
+        let error = await #expect(throws: TokenError.self) { try await bed.verifier.verify(foreign) }
         #expect(error?.code == .wrongProject)
         #expect(error?.message.contains("its issuer is not “https://securetoken.google.com/") == true)
         #expect(error?.message.contains("Check the project") == true && error?.message.contains("stranger") == false)
@@ -193,7 +193,7 @@ import Testing
             #expect(await bed.code(flooding) == .invalidSignature)
         }
         #expect(bed.transport.requests.count == 1)
-        // The present keys go on being good.
+        // The current keys stay valid.
         #expect(await bed.code(Self.token()) == nil)
         bed.clock.advance(by: .seconds(61))
         #expect(await bed.code(Self.token(by: TestKeys.another)) == nil, "a key that is new since")
@@ -262,7 +262,7 @@ import Testing
         try bed.transport.verify()
     }
 
-    @Test func `A certificate that is cut anywhere is no key, and harms nobody`() {
+    @Test func `A certificate that is cut anywhere is no key, and harms no one`() {
         let lines = Self.certificate.split(separator: "\n").map(String.init)
         #expect(TokenKey(certificate: Self.certificate) != nil)
         for count in 1..<(lines.count - 2) {
@@ -276,7 +276,7 @@ import Testing
     // MARK: Requests
 
     @Test(arguments: [nil, "", "Bearer", "Basic YTpi", "Bearer a b"] as [String?])
-    func `A request without a bearer token is told so`(_ header: String?) async throws {
+    func `A request without a bearer token is reported as such`(_ header: String?) async throws {
         let bed = try Bed()
         let error = await #expect(throws: TokenError.self) { try await bed.verifier.verify(authorization: header) }
         #expect(error?.code == .unauthenticated)
@@ -291,7 +291,7 @@ import Testing
             let bed = try Bed()
             let error = await #expect(throws: TokenError.self) { try await bed.verifier.verify(Secret(token())) }
             #expect(error?.code == .unsupported && error?.message.contains("libssl3 or libssl1.1") == true)
-            #expect(bed.transport.requests.isEmpty, "keys that nobody can use are not fetched")
+            #expect(bed.transport.requests.isEmpty, "keys that no one can use are not fetched")
             let file = #"{"type":"service_account","private_key":"k","client_email":"e"}"#
             let configuration = FirebaseConfiguration(project: "demo", credential: .keyFile(text: Secret(file)))
             let refusal = #expect(throws: InfrastructureError.self) { try FirebaseModule(configuration).validate() }
@@ -330,7 +330,7 @@ import Testing
     @Test func `While the issuer fails, a flood of garbage asks it once in five seconds`() async throws {
         let failing = ScriptedExchange.on(.get, Self.keys, .text("busy", status: 503))
         let bed = try Bed(failing, failing, Self.published())
-        // Nobody has their keys, so one signature does for all of them; each of its own would take a minute.
+        // No one has their keys, so one signature does for all of them; each of its own would take a minute.
         let rest = Self.token().split(separator: ".").dropFirst().joined(separator: ".")
         @Sendable func garbage(_ id: String) -> String {
             let head: JSON = ["alg": "RS256", "kid": .string(id), "typ": "JWT"]
@@ -375,7 +375,7 @@ import Testing
         let verified = try await verifier.verify(token, checksRevocation: true)
         #expect(verified.userID == user.id && verified.email == "ada@example.com")
         try await backend.auth.deleteAccount()
-        #expect(try await verifier.verify(token).userID == user.id, "nobody was asked")
+        #expect(try await verifier.verify(token).userID == user.id, "no one was asked")
         let error = await #expect(throws: TokenError.self) { try await verifier.verify(token, checksRevocation: true) }
         #expect(error?.code == .tokenRevoked)
         await backend.shutDown()

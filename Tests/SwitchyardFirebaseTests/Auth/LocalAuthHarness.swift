@@ -58,7 +58,7 @@ final class LocalAuthHarness: AuthHarness {
         let module = FirebaseModule(configuration, environment: [:]) { CurlTransport() }
         let clock = clock
         let client = try FirebaseAuthAdapter(
-            module.surroundings(ModuleContext(now: { clock.now }, stateFolder: folder)))
+            module.clientContext(ModuleContext(now: { clock.now }, stateFolder: folder)))
         devices.withLock { $0[ObjectIdentifier(client)] = folder }
         return client
     }

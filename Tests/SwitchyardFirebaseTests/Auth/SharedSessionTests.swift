@@ -20,7 +20,7 @@ import Testing
             let configuration = FirebaseConfiguration(
                 project: project, apiKey: "any", emulators: .init(auth: host), usesEmulatorVariables: false)
             return try FirebaseAuthAdapter(
-                FirebaseModule(configuration, environment: [:]) { transport }.surroundings(context))
+                FirebaseModule(configuration, environment: [:]) { transport }.clientContext(context))
         }
     }
 
@@ -58,7 +58,7 @@ import Testing
         let seen = try await Self.session(on: firebase).signInWhileRefreshing(8)
         await firebase.stop()
         #expect(seen.other.last == ["out"], "\(seen.other.suffix(3))")
-        #expect(seen.tokens.map(\.user) == seen.tokens.map(\.user).sorted(), "nobody comes back")
+        #expect(seen.tokens.map(\.user) == seen.tokens.map(\.user).sorted(), "no one comes back")
         #expect(seen.tokens.allSatisfy { $0.user >= $0.before }, "who asks after a sign-in gets the new user's token")
     }
 }

@@ -79,7 +79,7 @@ import Testing
         try await backend.use(.mock, for: .auth)
         try await backend.auth.signUp(email: "bob@example.com", password: "long enough")
         let foreign = try await backend.auth.accessToken().value.reveal()
-        // The rules may refuse what nobody asks.
+        // The rules may refuse what no one asks.
         _ = try? await backend.storage.document("notes/1", from: .server)
         _ = try? await backend.storage.documents(Query(in: "notes"), from: .server)
         #expect(!witness.tokens.contains { $0.contains(foreign) } && witness.tokens == own)

@@ -29,7 +29,7 @@ import Testing
                 transport
             }
             verifier = FirebaseTokenVerifier(
-                try module.surroundings(
+                try module.clientContext(
                     ModuleContext(
                         auth: nil, clock: clock, now: { Timestamp(clampingSeconds: time, nanoseconds: 0) })))
         }
@@ -98,7 +98,9 @@ import Testing
             case .failure(let error):
                 codes.insert(error.code)
                 let text = error.description
-                if text.contains("ada") || text.contains(token.prefix(12)) { Issue.record("told: \(text) of \(token)") }
+                if text.contains("ada") || text.contains(token.prefix(12)) {
+                    Issue.record("leaked: \(text) of \(token)")
+                }
             }
         }
         #expect(codes.isSuperset(of: [.malformedToken, .invalidSignature, .wrongProject]), "\(codes)")
@@ -147,7 +149,7 @@ import Testing
         return keySet(keys)
     }
 
-    @Test func `Damaged texts of key sets sign for nobody, and the next good one is taken`() async throws {
+    @Test func `Damaged texts of key sets sign for no one, and the next good one is taken`() async throws {
         let bed = try Bed()
         let good = Self.token()
         // By a key that is published as well, but never under this name.
@@ -193,7 +195,7 @@ import Testing
         let message = Array("message".utf8)
         var (random, keys) = (SeededGenerator(seed: 44), 0)
         for _ in 0..<RandomRun.rounds(2000) {
-            let damaged = Damage.apply(to: der, telling: [0, 1, 2, 3, 0x30, 0x7F, 0x80, 0x81, 0x84, 0xFF], &random)
+            let damaged = Damage.apply(to: der, structural: [0, 1, 2, 3, 0x30, 0x7F, 0x80, 0x81, 0x84, 0xFF], &random)
             let key = TokenKey(
                 certificate: "-----BEGIN CERTIFICATE-----\n\(Base64.encode(damaged))\n-----END CERTIFICATE-----")
             guard let key else { continue }

@@ -164,7 +164,7 @@ import Testing
         "http://127.0.0.1:8080/v1", "http://127.0.0.1:8080?x", "127.0.0.1:port", "http://", "a b", "127.0.0.1",
         "localhost/", "",
     ])
-    func `An emulator's address that is none is told with its key and an example`(_ address: String) {
+    func `An emulator's address that is none is reported with its key and an example`(_ address: String) {
         var configuration = FirebaseConfiguration(project: "demo", apiKey: "k", usesEmulatorVariables: false)
         configuration.emulators.firestore = address
         let error = #expect(throws: InfrastructureError.self) { try FirebaseModule(configuration).validate() }
@@ -180,7 +180,7 @@ import Testing
         #expect(fromVariable?.message.hasPrefix("The variable FIREBASE_AUTH_EMULATOR_HOST: “\(address)”") == true)
     }
 
-    @Test func `A host that is no address is told with its key`() {
+    @Test func `A host that is no address is reported with its key`() {
         var configuration = FirebaseConfiguration(project: "demo", apiKey: "k", usesEmulatorVariables: false)
         configuration.hosts.secureToken = "example.com"
         let error = #expect(throws: InfrastructureError.self) { try FirebaseModule(configuration).validate() }
@@ -197,9 +197,9 @@ import Testing
             FirebaseConfiguration(project: "demo", apiKey: "k"), appCheck: .fixed("app"), environment: [:]
         ) { ScriptedTransport() }
         let changed = module.reconfigured(FirebaseConfiguration(project: "other", apiKey: "k"))
-        let surroundings = try changed.surroundings(ModuleContext())
-        #expect(surroundings.configuration.project == "other")
-        let proof = try await surroundings.tokens.proof(for: surroundings.endpoints.firestore)
-        #expect(proof.app == "app")
+        let context = try changed.clientContext(ModuleContext())
+        #expect(context.configuration.project == "other")
+        let credentials = try await context.tokens.credentials(for: context.endpoints.firestore)
+        #expect(credentials.app == "app")
     }
 }

@@ -24,9 +24,9 @@ import Testing
     private static func project(
         _ configuration: FirebaseConfiguration, _ environment: [String: String] = [:]
     ) throws -> String {
-        let surroundings = try module(configuration, environment).surroundings(ModuleContext())
-        #expect(surroundings.tokens.project == surroundings.configuration.project)
-        return surroundings.configuration.project
+        let context = try module(configuration, environment).clientContext(ModuleContext())
+        #expect(context.tokens.project == context.configuration.project)
+        return context.configuration.project
     }
 
     private static func refusal(

@@ -131,7 +131,7 @@ import Testing
         (.text(#"{"signedBlob":"not base64"}"#), .unavailable, "has no signature in it"),
     ]
 
-    @Test(arguments: refusals.indices) func `Why Google does not sign is told with the next step`(index: Int)
+    @Test(arguments: refusals.indices) func `Why Google does not sign is reported with the next step`(index: Int)
         async throws
     {
         let expected = Self.refusals[index]
@@ -144,7 +144,9 @@ import Testing
     }
 
     @Test(arguments: [HTTPResponse.text("", status: 404), .text("<html>"), .text("a@b/../c")])
-    func `A machine that does not name its account is told to be given one`(_ email: HTTPResponse) async throws {
+    func `The error for a machine that does not name its account says to give it one`(_ email: HTTPResponse)
+        async throws
+    {
         let transport = Self.transport(email: email)
         let client = try await Self.client(transport)
         let error = await #expect(throws: AuthError.self) { try await client.customToken(for: "alice") }

@@ -154,7 +154,7 @@ import Testing
         #expect(error?.isRetryable == false)
     }
 
-    @Test func `A refusal by Google is told, and a mishap of its is tried again`() async throws {
+    @Test func `A refusal by Google is reported, and a mishap of its is tried again`() async throws {
         let bed = try CredentialBed()
         let client = try await bed.client(.applicationDefault, environment: ["GCE_METADATA_HOST": "h"])
         bed.server.withLock { $0.refusal = .text(#"{"error":"invalid_grant"}"#, status: 400) }
@@ -168,7 +168,7 @@ import Testing
         #expect(bed.asked.withLock { $0.count } == 1 + 6)
     }
 
-    @Test func `A source of the app's own is asked, and told of a refusal`() async throws {
+    @Test func `A source of the app's own is asked, and learns of a refusal`() async throws {
         let bed = try CredentialBed()
         let asked = Mutex<[Bool]>([])
         bed.server.withLock { $0.given = 7 }
@@ -184,7 +184,7 @@ import Testing
 
     // MARK: Whose calls
 
-    @Test func `Nobody who is signed in, here or elsewhere, asks in the project's name`() async throws {
+    @Test func `No one who is signed in, here or elsewhere, asks in the project's name`() async throws {
         let bed = try CredentialBed()
         let module = bed.module(.tokens { _ in .init("token-0", expiresAt: .distantFuture) })
         for (auth, bearer) in [
@@ -219,17 +219,17 @@ import Testing
             let module = bed.module(credential, environment: ["GCE_METADATA_HOST": "h"]) {
                 $0.emulators.firestore = "127.0.0.1:1"
             }
-            let surroundings = try module.surroundings(ModuleContext())
+            let context = try module.clientContext(ModuleContext())
             let tokens =
-                surroundings.tokens.credential
+                context.tokens.credential
                 ?? .ofEmulators(
-                    transport: surroundings.transport, clock: ImpatientClock())
-            #expect(try await tokens.token(for: surroundings.endpoints.firestore) == "owner")
+                    transport: context.transport, clock: ImpatientClock())
+            #expect(try await tokens.token(for: context.endpoints.firestore) == "owner")
         }
         #expect(bed.asked.withLock { $0.isEmpty })
     }
 
-    @Test func `Without a credential nobody acts for a real project, and the error says what is missing`() async throws
+    @Test func `Without a credential no one acts for a real project, and the error says what is missing`() async throws
     {
         let factory = try await CredentialBed().module(nil).makeServerClientFactory(ModuleContext())
         let calls: [() throws -> Void] = [

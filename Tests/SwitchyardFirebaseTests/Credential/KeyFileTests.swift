@@ -16,7 +16,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("{", "it is no JSON"), ("{}", "it has no type. Use service_account"),
+        ("{", "it is not JSON"), ("{}", "it has no type. Use service_account"),
         (#"{"type":"impersonated"}"#, "its type, “impersonated”, is not supported"),
         (#"{"type":"service_account"}"#, "it lacks “private_key”"),
         (#"{"type":"service_account","private_key":"no","client_email":"e"}"#, "is no RSA key in PKCS #8"),

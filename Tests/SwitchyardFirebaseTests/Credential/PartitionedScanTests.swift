@@ -72,7 +72,7 @@ import Testing
 
     // MARK: The local server
 
-    @Test func `The local server divides for the project, and for nobody else`() async throws {
+    @Test func `The local server divides for the project, and for no one else`() async throws {
         let site = try LocalSite(isOpen: true)
         let module = FirebaseModule(site.configuration, environment: [:]) { CurlTransport() }
         let factory = try await module.makeServerClientFactory(ModuleContext())

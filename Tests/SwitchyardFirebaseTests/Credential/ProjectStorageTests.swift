@@ -9,7 +9,7 @@ import Testing
 
 @testable import SwitchyardFirebase
 
-/// Documents in the name of the project itself, on the real Firestore emulator and under rules that allow nobody anything.
+/// Documents in the name of the project itself, on the real Firestore emulator and under rules that allow no one anything.
 @Suite(.enabled(if: FirestoreEmulator.isInstalled, "the Firestore emulator is not installed"))
 struct ProjectStorageTests {
     private struct Harness: StorageHarness {

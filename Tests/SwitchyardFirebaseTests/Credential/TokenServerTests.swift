@@ -12,7 +12,7 @@ import Testing
 
 /// Tokens from a server on this machine, which believes an assertion for what openssl says of its signature and nothing else.
 @Suite(.enabled(if: OutsideTool.openssl.isInstalled, "openssl is not installed")) struct TokenServerTests {
-    /// Whoever gives out tokens, the server that tells a machine of its account, and a Firestore that takes the newest token.
+    /// Whoever gives out tokens, the server that gives a machine its account, and a Firestore that takes the newest token.
     private final class Site: Sendable {
         private struct State {
             var url = ""
@@ -131,7 +131,7 @@ import Testing
         await server.stop()
     }
 
-    @Test func `An assertion by another key gets none, and the reason is told`() async throws {
+    @Test func `An assertion by another key gets none, and the reason is reported`() async throws {
         let site = Site(believing: try OpenSSLKey(.rsa))
         let server = try site.serve()
         let file = CredentialBed.serviceAccount(try OpenSSLKey(.rsa).pem, tokenAddress: site.url + "/token")

@@ -63,7 +63,7 @@ import Testing
         try await Self.run.outcome(of: check)
     }
 
-    @Test func `The project reads and deletes what nobody else may`() async throws {
+    @Test func `The project reads and deletes what no one else may`() async throws {
         let harness = try await Harness()
         let (bob, alice) = (try await harness.acting(as: "bob").files, try await harness.acting(as: "alice").files)
         let path: FilePath = "users/bob/private/a.txt"
@@ -87,7 +87,7 @@ import Testing
         await first.shutDown()
         let closed = await #expect(throws: FileStorageError.self) { try await first.metadata(of: "users/alice/a") }
         #expect(closed?.code == .shutDown)
-        // One that nobody holds any more finishes its transfers.
+        // One that no one holds any more finishes its transfers.
         let transfer = try await harness.acting(as: "alice").files.upload(
             .data(Data(count: 600_000)), to: "users/alice/b")
         #expect(try await transfer.result().size == 600_000)

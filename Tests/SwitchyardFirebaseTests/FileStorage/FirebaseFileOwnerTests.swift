@@ -14,10 +14,10 @@ import Testing
 
     /// Somebody who is signed in until a request arrives that lets somebody else sign in.
     private final class Device: Sendable {
-        private let present = Mutex("alice")
-        var user: AuthUser.ID { present.withLock { $0 } }
+        private let current = Mutex("alice")
+        var user: AuthUser.ID { current.withLock { $0 } }
 
-        func signIn(_ user: AuthUser.ID) { present.withLock { $0 = user } }
+        func signIn(_ user: AuthUser.ID) { current.withLock { $0 = user } }
 
         func client(_ transport: ScriptedTransport) throws -> FirebaseFileStorageAdapter {
             try FirebaseFilePitfallTests.client(

@@ -69,7 +69,7 @@ import Testing
         #expect(!headers.contains { $0.name.lowercased().contains("key") })
     }
 
-    @Test func `Whoever is not signed in asks in nobody's name`() async throws {
+    @Test func `Without a session, requests carry no token`() async throws {
         let transport = ScriptedTransport([.on(.get, Self.root + "/a", .json(Self.object("a")))])
         let auth = FixedAuthClient(provider: .firebase, user: nil) { _ throws(AuthError) in "any" }
         _ = try await Self.client(transport, auth: auth).metadata(of: "a")

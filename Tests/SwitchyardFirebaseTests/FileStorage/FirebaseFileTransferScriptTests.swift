@@ -125,11 +125,11 @@ import Testing
         #expect(
             transport.requests.map { $0.request.headers["Authorization"] }
                 == ["Firebase token-1", "Firebase token-2", "Firebase token-3"])
-        #expect(auth.requests == [false, false, false], "none was asked for anew")
+        #expect(auth.requests == [false, false, false], "none was requested again")
         try transport.verify()
     }
 
-    @Test func `A measure that the usual parts do not fit is kept all the same`() async throws {
+    @Test func `A measure that the usual parts do not fit is honoured all the same`() async throws {
         let contents = Self.bytes(300_000)
         let (transport, client) = try client([
             .on(.post, Self.root + "?name=f", Self.start("10000")),
@@ -154,7 +154,7 @@ import Testing
         try transport.verify()
     }
 
-    @Test func `A final answer that was lost is found out, and the file is looked at`() async throws {
+    @Test func `A final answer that was lost is found out, and the file is read`() async throws {
         let contents = Self.bytes(300_000)
         let (transport, client) = try client([
             Self.beginning,
@@ -192,7 +192,7 @@ import Testing
         try transport.verify()
     }
 
-    @Test func `A session that is gone is begun anew, once`() async throws {
+    @Test func `A session that is gone is restarted, once`() async throws {
         let contents = Self.bytes(300_000)
         let (transport, client) = try client(
             [
@@ -216,12 +216,12 @@ import Testing
         try transport.verify()
     }
 
-    @Test func `A session on a stranger's address gets no token`() async throws {
+    @Test func `A session on a foreign address gets no token`() async throws {
         let contents = Self.bytes(300_000)
-        let stranger = "https://elsewhere.example/upload?id=u"
+        let foreign = "https://elsewhere.example/upload?id=u"
         let (transport, client) = try client([
-            .on(.post, Self.root + "?name=f", Self.start(session: stranger)),
-            .on(.post, stranger, Self.status("active")), .on(.post, stranger, Self.final(contents)),
+            .on(.post, Self.root + "?name=f", Self.start(session: foreign)),
+            .on(.post, foreign, Self.status("active")), .on(.post, foreign, Self.final(contents)),
         ])
         try await client.put(Data(contents), at: "f")
         #expect(transport.requests.map { $0.request.headers["Authorization"] } == ["Firebase old", nil, nil])
@@ -287,7 +287,7 @@ import Testing
         try transport.verify()
     }
 
-    @Test func `Sums and size that the first answer told hold for the rest, though a later answer tells none`()
+    @Test func `Sums and size from the first answer hold for the rest, even if a later answer has none`()
         async throws
     {
         let contents = Self.bytes(1000)

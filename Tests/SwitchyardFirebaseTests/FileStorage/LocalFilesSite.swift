@@ -59,7 +59,7 @@ final class LocalFilesSite: FileHarness {
             emulators: FirebaseConfiguration.Emulators(storage: firebase.host), usesEmulatorVariables: false)
         let module = FirebaseModule(configuration, environment: [:]) { transport }
         let client = try FirebaseFileStorageAdapter(
-            module.surroundings(ModuleContext(auth: auth, clock: clock, stateFolder: place)))
+            module.clientContext(ModuleContext(auth: auth, clock: clock, stateFolder: place)))
         devices.withLock { $0[ObjectIdentifier(client)] = (place, transport) }
         return client
     }

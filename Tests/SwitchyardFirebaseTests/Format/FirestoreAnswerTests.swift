@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test func `A batch read tells what is there and what is missing`() throws {
+    @Test func `A batch read says what is there and what is missing`() throws {
         let found = try FirestoreAnswers.BatchGetElement(
             firestore: json(#"{"found":{"name":"\#(root)/t/a"},"readTime":"1970-01-01T00:00:01Z"}"#), in: database)
         #expect(found.document?.exists == true)
@@ -57,7 +57,7 @@ import Testing
         (#"{"error":{"code":500,"status":"UNKNOWN"}}"#, 500, .unknown, ""),
         (#"{"error":{"code":400,"message":null,"status":"NEVER_HEARD"}}"#, 400, .unknown, ""),
     ])
-    func `A refusal is told by its status, and by HTTP only when there is none`(
+    func `A refusal is recognized by its status, and by HTTP only when there is none`(
         body: String, http: Int, status: FirestoreStatus, message: String
     ) {
         let failure = FirestoreFailure(body: body.utf8, httpStatus: http)
@@ -82,7 +82,7 @@ import Testing
         arguments: [
             ("NEVER_HEARD", "NEVER_HEARD"), ("NOT_FOUND", nil), ("alice@example.com is barred", nil), ("", nil),
         ] as [(String, String?)])
-    func `A word for a status that nobody knows is kept, other text is not`(status: String, kept: String?) {
+    func `A word for a status that is unknown is preserved, other text is not`(status: String, kept: String?) {
         let body = #"{"error":{"code":400,"message":"x","status":"\#(status)"}}"#
         #expect(FirestoreFailure(body: body.utf8, httpStatus: 400).foreignStatus == kept)
     }

@@ -13,7 +13,7 @@ import Testing
 @Suite struct ServiceLieTests {
     // MARK: Accounts
 
-    @Test(.beside(accountsRun)) func `Lies about accounts are errors, and nobody is made up`() async throws {
+    @Test(.beside(accountsRun)) func `Lies about accounts are errors, and no one is made up`() async throws {
         try await Self.accountsRun.value
     }
 
@@ -41,7 +41,8 @@ import Testing
             project: firebase.project, apiKey: "any", emulators: .init(auth: firebase.host),
             usesEmulatorVariables: false)
         let client = try FirebaseAuthAdapter(
-            FirebaseModule(configuration, environment: [:]) { transport }.surroundings(ModuleContext(clock: run.clock)))
+            FirebaseModule(configuration, environment: [:]) { transport }.clientContext(ModuleContext(clock: run.clock))
+        )
         let password = Secret(LyingRun.secret)
         let emails = (0..<2).map { "u\($0)-\(seed)@example.com" }
         for _ in 0..<14 {
@@ -118,13 +119,13 @@ import Testing
         let place = folder.appendingPathComponent("\(seed)")
         let client = try FirebaseFileStorageAdapter(
             FirebaseModule(configuration, environment: [:]) { transport }
-                .surroundings(ModuleContext(clock: run.clock, stateFolder: place)))
+                .clientContext(ModuleContext(clock: run.clock, stateFolder: place)))
         let (small, large) = (Data("small".utf8), Self.large)
         try large.write(to: place.appendingPathComponent("large"))
         func read(_ path: FilePath, _ contents: Data) async {
             await run.call("a download") { () async throws(FileStorageError) in
                 let came = try await client.data(at: path)
-                // What a download says is whole has its sums compared, so it is what was stored; nothing else tells it, though,
+                // What a download says is whole has its sums compared, so it is what was stored; nothing else says so, though,
                 // when the lie is in the head.
                 #expect(came == contents || came.isEmpty || came.count != contents.count, "seed \(seed)")
             }
@@ -208,7 +209,7 @@ import Testing
         let transport = run.transport
         let time = BedTime()
         let client = try FirebaseMessagingAdapter(
-            FirebaseModule(harness.configuration, environment: [:]) { transport }.surroundings(
+            FirebaseModule(harness.configuration, environment: [:]) { transport }.clientContext(
                 ModuleContext(clock: run.clock, now: { Timestamp(microseconds: time.value * 1_000_000) })),
             hasPushService: true)
         let sender = try FirebaseMessageSender(harness.configuration, transport: transport, clock: run.clock) { _ in

@@ -24,7 +24,7 @@ struct FirestoreHardshipTests {
         let writer = try await site.client(through: proxy.port)
         let cuts = RunSize.full(12, part: 3)
         try await FiftyRooms(reader: reader, writer: writer).check(cuts) { proxy.cutAll() }
-        #expect(proxy.acceptedCount > 2 * cuts, "connections were cut and made anew")
+        #expect(proxy.acceptedCount > 2 * cuts, "connections were cut and reopened")
         await reader.shutDown()
         await writer.shutDown()
         proxy.stop()

@@ -81,7 +81,7 @@ struct FirestoreVolumeTests {
         return seen
     }
 
-    @Test func `Three hundred targets share one stream, and each tells its own changes`() async throws {
+    @Test func `Three hundred targets share one stream, and each reports its own changes`() async throws {
         let site = try await FirestoreSite()
         let transport = CountingTransport(CurlTransport(), counting: "CVER=")
         let client = try await site.client(transport: transport)

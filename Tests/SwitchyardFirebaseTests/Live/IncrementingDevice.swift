@@ -81,14 +81,14 @@ struct IncrementingDevice: Codable, Sendable {
     /// Sends what is queued; every third answer is lost.
     ///
     /// - Parameter limit: At this answer to a commit the process ends, as if its power were cut: the server has carried it
-    ///   out, and nobody here knows.
+    ///   out, and no one here knows.
     func run(diesAfter limit: Int?) async {
         let answers = open(answersFile, O_WRONLY | O_CREAT | O_APPEND, 0o600)
-        let heard = Counter()
+        let received = Counter()
         let transport = LossyTransport(losesEvery: 3) { isLost in
             var letter = isLost ? Self.lost : UInt8(ascii: "c")
             _ = write(answers, &letter, 1)
-            if heard.next() == limit { kill(getpid(), SIGKILL) }
+            if received.next() == limit { kill(getpid(), SIGKILL) }
         }
         do {
             let client = try await client(transport)

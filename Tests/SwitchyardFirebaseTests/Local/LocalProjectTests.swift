@@ -18,12 +18,12 @@ import Testing
         #expect(error?.code == .unauthenticated)
         #expect(
             error?.message.contains(
-                "The session is of the project “demo-switchyard”, which this local Firebase serves, and “todo” is asked. "
+                "The session belongs to the project “demo-switchyard”, which this local Firebase serves, but the call is for “todo”. "
                     + "Set project to “demo-switchyard” in Firebase's configuration, or start the server with the "
                     + "project “todo” (--project).") == true)
         let receipt = try await backend.storage.setDocument("users/ada", ["name": "Ada"])
         let waiting = await #expect(throws: StorageError.self) { try await receipt.acknowledged(within: .seconds(2)) }
-        #expect(waiting?.message.contains("“todo” is asked") == true)
+        #expect(waiting?.message.contains("the call is for “todo”") == true)
         try await backend.storage.disableNetwork()
         await backend.shutDown()
         await firebase.stop()

@@ -26,7 +26,7 @@ struct LocalSite: Sendable {
     {
         let token = firebase.idToken(for: userID)
         let module = FirebaseModule(configuration, environment: [:]) { TokenTransport(token: token) }
-        return try await module.surroundings(context).makeStorageClient()
+        return try await module.clientContext(context).makeStorageClient()
     }
 }
 

@@ -94,7 +94,7 @@ import Testing
         try bed.transport.verify()
     }
 
-    @Test func `A topic is joined in the name of the installation that had to be made anew on the way`() async throws {
+    @Test func `A topic is joined in the name of the installation that had to be recreated on the way`() async throws {
         let bed = try MessagingBed(
             MessagingBed.installed(), MessagingBed.registered(),
             .on(

@@ -49,7 +49,8 @@ import Testing
             ])
     }
 
-    @Test func `Messages are sent for a request: its observer hears of them, and none is sent after its deadline`()
+    @Test
+    func `Messages are sent for a request: its observer is notified of them, and none is sent after its deadline`()
         async throws
     {
         let (events, transport) = (EventLog(), ScriptedTransport([Self.sent]))

@@ -45,7 +45,7 @@ import Testing
             FirebaseMessage(to: .device(token), title: "Hi", body: "Grüße 😀", data: ["orderId": "42"]))
         try await sender.send(FirebaseMessage(to: .topic("news"), title: "News"))
         try await client.unsubscribe(from: "news")
-        try await sender.send(FirebaseMessage(to: .topic("news"), title: "Nobody's news"))
+        try await sender.send(FirebaseMessage(to: .topic("news"), title: "Unsent news"))
 
         let payloads = harness.firebase.messaging.deliveries(to: token.value.reveal())
         var messages: [RemoteMessage] = []

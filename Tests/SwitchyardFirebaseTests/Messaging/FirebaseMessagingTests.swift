@@ -119,7 +119,7 @@ import Testing
         try later.transport.verify()
     }
 
-    @Test func `A new push token registers anew, none ends the registration`() async throws {
+    @Test func `A new push token registers again, none ends the registration`() async throws {
         let bed = try MessagingBed(
             MessagingBed.installed(), MessagingBed.registered(), MessagingBed.registered("c0000000000000000000_2"),
             .on(.delete, "\(MessagingBed.registrations)/c0000000000000000000_2", .json("{}")))
@@ -171,7 +171,7 @@ import Testing
     }
 
     @Test(arguments: [401, 404])
-    func `An installation that the server has forgotten is made anew`(status: Int) async throws {
+    func `An installation that the server has forgotten is recreated`(status: Int) async throws {
         let bed = try MessagingBed(
             MessagingBed.installed(), MessagingBed.registered(),
             MessagingBed.notGenerated(status == 401 ? .status(401) : MessagingBed.unknown),
@@ -316,10 +316,10 @@ import Testing
         let bed = try MessagingBed(appID: "1:1:android:abc")
         try await bed.client.setPlatformToken(PlatformPushToken(.fcm, token: "first"))
         #expect(try await bed.client.token().value.reveal() == "first")
-        var told = bed.client.tokenStream().makeAsyncIterator()
-        #expect(try await told.next()??.value.reveal() == "first")
+        var tokenUpdates = bed.client.tokenStream().makeAsyncIterator()
+        #expect(try await tokenUpdates.next()??.value.reveal() == "first")
         try await bed.client.setPlatformToken(PlatformPushToken(.fcm, token: "second"))
-        #expect(try await told.next()??.value.reveal() == "second")
+        #expect(try await tokenUpdates.next()??.value.reveal() == "second")
         try await bed.client.deleteToken()
         try bed.transport.verify()
     }

@@ -35,7 +35,7 @@ final class LocalMessagingHarness: MessagingHarness {
 
     func makeMessagingClient() async throws -> any MessagingClient {
         let module = FirebaseModule(configuration, environment: [:]) { CurlTransport() }
-        return try FirebaseMessagingAdapter(module.surroundings(ModuleContext()), hasPushService: true)
+        return try FirebaseMessagingAdapter(module.clientContext(ModuleContext()), hasPushService: true)
     }
 
     func sender() throws -> FirebaseMessageSender {

@@ -28,7 +28,7 @@ final class MessagingBed: Sendable {
             usesEmulatorVariables: false)
         let module = FirebaseModule(configuration, environment: [:]) { transport }
         client = try FirebaseMessagingAdapter(
-            module.surroundings(
+            module.clientContext(
                 ModuleContext(now: { Timestamp(microseconds: time.value * 1_000_000) }, stateFolder: folder)),
             hasPushService: hasPushService, appVersion: appVersion)
     }

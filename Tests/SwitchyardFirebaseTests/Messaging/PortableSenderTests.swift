@@ -50,7 +50,8 @@ import Testing
         #expect(error?.code == .invalidConfiguration && error?.message.contains("credential") == true)
     }
 
-    @Test func `A local Firebase delivers to a device, a topic and a condition, and tells who is gone`() async throws {
+    @Test func `A local Firebase delivers to a device, a topic and a condition, and reports who is gone`() async throws
+    {
         let harness = try LocalMessagingHarness()
         var configuration = harness.configuration
         configuration.credential = .tokens { _ in .init("ya29.test", expiresAt: .distantFuture) }

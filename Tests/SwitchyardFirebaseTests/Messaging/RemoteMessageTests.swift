@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test(arguments: ["{}", "[]", "null", "5", #"{"aps":{"alert":"x"}}"#, #"{"aps":5}"#, #"{"gcm.message_id":7}"#])
-    func `What did not come through Firebase is nobody's`(json: String) async throws {
+    func `A message that did not come through Firebase is ignored`(json: String) async throws {
         #expect(try await message(json) == nil)
     }
 

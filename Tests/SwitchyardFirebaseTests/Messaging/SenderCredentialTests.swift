@@ -39,7 +39,7 @@ import Testing
         await #expect(throws: MessagingError.self) { try await sender.send(hello) }
     }
 
-    @Test func `A token is kept, and replaced once when it is refused`() async throws {
+    @Test func `A token is cached, and replaced once when it is refused`() async throws {
         let source = Source()
         let replies = [Self.sent, Self.sent, Self.refusal, Self.sent, Self.refusal, Self.refusal]
         let transport = ScriptedTransport(replies.map { ScriptedExchange.on(.post, Self.url, $0) })

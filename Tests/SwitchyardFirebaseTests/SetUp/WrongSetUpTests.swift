@@ -48,7 +48,7 @@ import Testing
 
         /// Why a live query is not up to date.
         func streaming() async throws -> StorageError? {
-            try await backend.storage.trouble(of: Query(in: "users"), heardBy: log)
+            try await backend.storage.trouble(of: Query(in: "users"), observedBy: log)
         }
 
         func signingIn() async -> AuthError? {
@@ -57,8 +57,8 @@ import Testing
             }
         }
 
-        /// Why a write waits, as the queue says, and as whoever waits for the receipt hears it.
-        func writing() async throws -> (queued: StorageError?, heard: StorageError?) {
+        /// Why a write waits, as the queue says, and as its receipt reports it.
+        func writing() async throws -> (queued: StorageError?, reported: StorageError?) {
             let receipt = try await backend.storage.setDocument("users/alice", ["name": "Alice"])
             var queued: StorageError?
             try await eventually("the queue says why", within: .seconds(10)) {
@@ -68,8 +68,8 @@ import Testing
                 }
                 return queued != nil
             }
-            let heard = await failure { _ throws(StorageError) in try await receipt.acknowledged(within: .zero) }
-            return (queued, heard)
+            let reported = await failure { _ throws(StorageError) in try await receipt.acknowledged(within: .zero) }
+            return (queued, reported)
         }
 
         /// Without waiting for the writes that cannot be sent.
@@ -112,13 +112,13 @@ import Testing
             site.log.kinds.contains {
                 if case .readFromCache(let failure) = $0 { failure.message.contains("web page") } else { false }
             })
-        let (queued, heard) = try await site.writing()
+        let (queued, reported) = try await site.writing()
         #expect(queued?.message.contains("Check hosts and emulators") == true)
-        #expect(heard?.message.hasPrefix("Writing “users/alice” is waiting") == true)
+        #expect(reported?.message.hasPrefix("Writing “users/alice” is waiting") == true)
 
         let stream = site.backend.storage.snapshots(of: Query(in: "users"))
         let following = Task { for try await _ in stream {} }
-        try await eventually("an observer is told", within: .seconds(10)) {
+        try await eventually("an observer is notified", within: .seconds(10)) {
             site.log.kinds.contains {
                 if case .reconnect(_, _, let failure?) = $0 { failure.message.contains("web page") } else { false }
             }
@@ -128,12 +128,12 @@ import Testing
         try await site.end()
     }
 
-    @Test func `A file call that meets a web page is tried again, and the observer hears why`() async throws {
+    @Test func `A file call that meets a web page is tried again, and the observer gets the reason`() async throws {
         let site = try await Site { _ in .text("<html>", status: 404) }
         let call = Task {
             await site.failure { backend throws(FileStorageError) in try await backend.files.metadata(of: "a.txt") }
         }
-        try await eventually("an observer is told", within: .seconds(10)) {
+        try await eventually("an observer is notified", within: .seconds(10)) {
             site.log.kinds.contains {
                 if case .retry(_, _, _, let failure) = $0 { failure.message.contains("web page") } else { false }
             }
@@ -151,9 +151,9 @@ import Testing
         let read = await site.reading()
         #expect(read?.code == .unauthenticated)
         #expect(read?.message.contains("does not accept the API key. Copy apiKey") == true)
-        let (queued, heard) = try await site.writing()
-        #expect(queued?.code == .unauthenticated && heard?.code == .unauthenticated)
-        #expect(heard?.message.contains("Copy apiKey") == true)
+        let (queued, reported) = try await site.writing()
+        #expect(queued?.code == .unauthenticated && reported?.code == .unauthenticated)
+        #expect(reported?.message.contains("Copy apiKey") == true)
         #expect(site.log.refusals.isEmpty)
         let account = await site.signingIn()
         #expect(account?.code == .unauthenticated)
@@ -175,7 +175,7 @@ import Testing
         let storage = try await module.makeStorageClient(ModuleContext(auth: auth))
         let error = await #expect(throws: StorageError.self) { try await storage.document("users/alice") }
         #expect(error?.code == .unauthenticated)
-        #expect(error?.message.contains("of the project “other”, and “demo” is asked") == true)
+        #expect(error?.message.contains("to the project “other”, but the call is for “demo”") == true)
         #expect(transport.requests.isEmpty)
         await storage.shutDown()
     }
@@ -194,9 +194,9 @@ import Testing
         #expect(read?.code == .failedPrecondition)
         #expect(read?.message.hasPrefix("Reading “users/alice” failed: ") == true)
         #expect(read?.message.contains("roject") == true)
-        let (queued, heard) = try await site.writing()
+        let (queued, reported) = try await site.writing()
         #expect(queued?.code == .failedPrecondition)
-        #expect(heard?.message.hasPrefix("Writing “users/alice” is waiting") == true)
+        #expect(reported?.message.hasPrefix("Writing “users/alice” is waiting") == true)
         #expect(site.log.refusals.isEmpty)
         let shown = try await site.streaming()
         #expect(shown?.code == .failedPrecondition)
@@ -221,8 +221,8 @@ import Testing
         let error = await site.failure { _ throws(StorageError) in try await receipt.acknowledged() }
         #expect(error?.code == .unauthorized)
         #expect(error?.message.hasPrefix("Writing “users/alice” failed: The security rules do not allow it") == true)
-        #expect(error?.message.contains("Sessions of “elsewhere” mean nothing to Firebase's rules") == true)
-        try await eventually("it is told") { site.log.refusals == ["users/alice: unauthorized"] }
+        #expect(error?.message.contains("Sessions of “elsewhere” have no meaning for Firebase's rules") == true)
+        try await eventually("it is reported") { site.log.refusals == ["users/alice: unauthorized"] }
         try await site.end()
     }
 

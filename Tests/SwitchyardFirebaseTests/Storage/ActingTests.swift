@@ -91,7 +91,7 @@ import Testing
         #expect(over?.code == .shutDown)
     }
 
-    @Test func `A caller is who the token says, and nobody signs in or out with it`() async throws {
+    @Test func `A caller is who the token says, and no one signs in or out with it`() async throws {
         let backend = try await Infrastructure(.firebase(project: "demo", apiKey: "key"))
         let mine = try await backend.acting(as: Self.caller("ada"))
         #expect(await mine.auth.currentUser?.id == "ada" && mine.auth.provider == .firebase)

@@ -29,9 +29,9 @@ final class FirestoreBed: Sendable {
         if let host { configuration.hosts.firestore = host }
         configuration.emulators.firestore = emulator
         let module = FirebaseModule(configuration, appCheck: appCheck, environment: [:]) { transport }
-        let surroundings = try module.surroundings(ModuleContext(auth: auth))
+        let context = try module.clientContext(ModuleContext(auth: auth))
         driver = FirestoreDriver(
-            service: FirestoreService(FirestoreDatabase(project: "demo", database: database), surroundings),
+            service: FirestoreService(FirestoreDatabase(project: "demo", database: database), context),
             ledger: ledger, locksInTransactions: locksInTransactions)
     }
 

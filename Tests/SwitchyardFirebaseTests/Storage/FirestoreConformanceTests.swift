@@ -55,7 +55,7 @@ struct FirestoreConformanceTests {
             StorageConformance.leftOut(for: FirestoreHarness.features) == [
                 "everything below a document goes with it", "the collections below a document are listed by name",
                 "a document without collections lists none", "the collections at the top are listed",
-                "a batch above the bound is refused and leaves nothing", "nobody sees half of a batch",
+                "a batch above the bound is refused and leaves nothing", "no one sees half of a batch",
             ])
     }
 }

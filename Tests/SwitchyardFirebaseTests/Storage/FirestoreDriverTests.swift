@@ -50,7 +50,7 @@ struct FirestoreDriverTests {
         }
     }
 
-    @Test func `A live query tells of its results, and of one that is added later`() async throws {
+    @Test func `A live query reports its results, and of one that is added later`() async throws {
         try await withDriver { driver in
             _ = try await driver.commit(batch("b1", try .set("cities/ulm", ["pop": 126])))
             let watch = try await driver.openWatch()

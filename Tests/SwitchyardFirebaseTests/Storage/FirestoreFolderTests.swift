@@ -8,7 +8,7 @@ import Testing
 
 @testable import SwitchyardFirebase
 
-/// Where documents are kept when more than one database is used from one state folder.
+/// Where documents are stored when more than one database is used from one state folder.
 @Suite struct FirestoreFolderTests {
     private let state = ScratchSpace.url.appendingPathComponent("firestore-\(UInt64.random(in: 0 ... .max))")
 
@@ -50,7 +50,7 @@ import Testing
         await again.shutDown()
     }
 
-    @Test func `What an earlier version kept is taken over, by one database on real servers`() async throws {
+    @Test func `What an earlier version stored is taken over, by one database on real servers`() async throws {
         defer { try? FileManager.default.removeItem(at: state) }
         let old = SyncedStorageClient(
             driver: ModelDriver(ModelServer()), storage: .folder(state.appendingPathComponent("documents")))
@@ -74,7 +74,7 @@ import Testing
         await first.shutDown()
         try await module("one").wipeLocalData(of: "alice", ModuleContext(stateFolder: state))
         let again = try await storage("one")
-        // Nobody's, and so not hers.
+        // No one's, and so not hers.
         #expect(try await queue(again) == [receipt.batchID])
         await #expect(throws: InfrastructureError.self) {
             try await module("one").wipeLocalData(of: "alice", ModuleContext(stateFolder: state))

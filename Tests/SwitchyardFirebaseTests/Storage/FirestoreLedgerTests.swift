@@ -27,7 +27,7 @@ import Testing
     {
         let bed = try FirestoreBed(FirestoreBed.committed(2), ledger: "ledger")
         let result = try await bed.driver.commit(batch(try .merge("a/b", ["n": .increment(1)])))
-        #expect(result.updateTimes.count == 1, "the entry's own result is nobody's business")
+        #expect(result.updateTimes.count == 1, "the entry's own result is no one's business")
         let entry = bed.body(0)["writes"]?[1]
         #expect(entry?["update"]?["name"]?.string == "\(FirestoreBed.root)/ledger/batch-1")
         #expect(entry?["currentDocument"] == ["exists": false])
@@ -44,7 +44,7 @@ import Testing
         #expect(!bed.driver.traits.hasLedger)
         _ = try await bed.driver.commit(batch(try .merge("a/b", ["n": .increment(1)])))
         #expect(bed.body(0)["writes"]?.array?.count == 1)
-        #expect(try await bed.driver.result(of: batch()) == nil, "nobody knows")
+        #expect(try await bed.driver.result(of: batch()) == nil, "no one knows")
     }
 
     @Test func `A name that is there already is the proof that an earlier attempt arrived`() async throws {
@@ -82,7 +82,7 @@ import Testing
         #expect(
             error.message
                 == (isReadable
-                    ? "The security rules do not allow it (the reason). Nobody was signed in. The batch also creates a document of the write ledger "
+                    ? "The security rules do not allow it (the reason). No user was signed in. The batch also creates a document of the write ledger "
                         + "“ledger”: if the rules allow the rest, add \(rule)."
                     : "The security rules do not allow the write ledger “ledger”, where each batch that must not be repeated "
                         + "creates a document. Add \(rule)."))
@@ -94,7 +94,7 @@ import Testing
             FirestoreBed.refusal("commit", "PERMISSION_DENIED", status: 403), ledger: "ledger")
         let batch = batch(try .set("a/b", ["n": 1]))
         let error = await bed.error { () async throws(StorageError) in try await bed.driver.commit(batch) }
-        #expect(error?.message == "The security rules do not allow it (the reason). Nobody was signed in.")
+        #expect(error?.message == "The security rules do not allow it (the reason). No user was signed in.")
         try bed.transport.verify()
     }
 

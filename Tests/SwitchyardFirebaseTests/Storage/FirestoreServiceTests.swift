@@ -81,7 +81,7 @@ import Testing
         try bed.transport.verify()
     }
 
-    @Test func `Whoever is not signed in is told at once that a token is needed`() async throws {
+    @Test func `Without a user, the error says at once that a token is needed`() async throws {
         let bed = try FirestoreBed(FirestoreBed.refusal("batchGet", "UNAUTHENTICATED", status: 401))
         let error = await bed.error { () async throws(StorageError) in try await bed.service.documents(["a/b"]) }
         #expect(error?.code == .unauthenticated)
@@ -100,8 +100,8 @@ import Testing
             #expect(stream?.code == .unauthenticated)
             #expect(bed.transport.requests.isEmpty)
         }
-        let nobody = try FirestoreBed(FirestoreBed.found("a/b"), host: host)
-        _ = try await nobody.service.documents(["a/b"])
+        let signedOut = try FirestoreBed(FirestoreBed.found("a/b"), host: host)
+        _ = try await signedOut.service.documents(["a/b"])
     }
 
     @Test(arguments: ["127.0.0.1:8080", "localhost:8080", "[::1]:8080"])
@@ -379,7 +379,7 @@ import Testing
         _ = try await production.service.commit(writes)
     }
 
-    @Test func `Orders go out whole, fields quoted, and nobody's projection is empty`() async throws {
+    @Test func `Orders go out whole, fields quoted, and no one's projection is empty`() async throws {
         let bed = try FirestoreBed(FirestoreBed.call("runQuery", #"[{"readTime":"2026-11-21T01:54:55Z","done":true}]"#))
         let query = Query(in: "a").where("with space", .greaterThan, 1)
         #expect(try await bed.service.results(of: query).documents.isEmpty, "an element without a document is normal")

@@ -36,10 +36,10 @@ import Testing
         let server = try LoopbackServer { _ in await backlog.serve() }
         var configuration = FirebaseConfiguration(project: "demo", apiKey: "key")
         configuration.emulators.firestore = "127.0.0.1:\(server.port)"
-        var surroundings = InfrastructureOptions()
-        surroundings.callLimits = CallLimits(underWay: 2, waiting: 0)
+        var options = InfrastructureOptions()
+        options.callLimits = CallLimits(underWay: 2, waiting: 0)
         let backend = try await Infrastructure(
-            FirebaseModule(configuration), in: surroundings)
+            FirebaseModule(configuration), in: options)
         @Sendable func write(_ name: String) async throws {
             let path = try StoragePath(validating: "users/\(name)")
             try await backend.acting(as: Self.caller(name)).storage.setDocument(path, ["n": 1])

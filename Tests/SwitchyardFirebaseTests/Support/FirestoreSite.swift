@@ -22,23 +22,23 @@ struct FirestoreSite: Sendable {
     }
 
     /// - Parameter port: That of something between here and the emulator.
-    func surroundings(
+    func clientContext(
         through port: Int? = nil, transport: any Transport = CurlTransport(), _ context: ModuleContext = ModuleContext()
     ) throws -> FirebaseContext {
         var configuration = configuration
         if let port { configuration.emulators.firestore = "127.0.0.1:\(port)" }
-        return try FirebaseModule(configuration, environment: [:]) { transport }.surroundings(context)
+        return try FirebaseModule(configuration, environment: [:]) { transport }.clientContext(context)
     }
 
     func service(through port: Int? = nil, transport: any Transport = CurlTransport()) throws -> FirestoreService {
         FirestoreService(
-            FirestoreDatabase(project: configuration.project), try surroundings(through: port, transport: transport))
+            FirestoreDatabase(project: configuration.project), try clientContext(through: port, transport: transport))
     }
 
     func client(
         through port: Int? = nil, transport: any Transport = CurlTransport(), _ context: ModuleContext = ModuleContext()
     ) async throws -> any StorageClient {
-        try await surroundings(through: port, transport: transport, context).makeStorageClient()
+        try await clientContext(through: port, transport: transport, context).makeStorageClient()
     }
 
     /// Security rules for the project, in effect at once. Without any, everything is allowed.

@@ -1,7 +1,7 @@
 import Switchyard
 import Testing
 
-/// A list kept by following the changes of snapshots alone, as a table on a screen does.
+/// A list maintained by following the changes of snapshots alone, as a table on a screen does.
 struct FollowedList {
     private(set) var documents: [DocumentSnapshot] = []
     private var paths: Set<StoragePath> = []

@@ -14,7 +14,7 @@ final class LossyTransport: Transport {
     private let base: any Transport
     private let counts: SharedCounts
     private let losesEvery: Int?
-    private let heard: @Sendable (_ isLost: Bool) -> Void
+    private let onCommit: @Sendable (_ isLost: Bool) -> Void
 
     /// What several transports count together.
     final class SharedCounts: Sendable {
@@ -26,12 +26,12 @@ final class LossyTransport: Transport {
 
     /// - Parameters:
     ///   - losesEvery: The answer to each commit whose number is a multiple of this is lost after the server gave it.
-    ///   - heard: Called with each answer to a commit, before anybody else learns of it.
+    ///   - onCommit: Called with each answer to a commit, before anybody else learns of it.
     init(
         _ base: any Transport = CurlTransport(), counts: SharedCounts = SharedCounts(), losesEvery: Int? = nil,
-        heard: @escaping @Sendable (_ isLost: Bool) -> Void = { _ in }
+        onCommit: @escaping @Sendable (_ isLost: Bool) -> Void = { _ in }
     ) {
-        self.heard = heard
+        self.onCommit = onCommit
         self.base = base
         self.counts = counts
         self.losesEvery = losesEvery
@@ -47,7 +47,7 @@ final class LossyTransport: Transport {
             counts.lost += 1
             return true
         }
-        if isCommit { heard(isLost) }
+        if isCommit { onCommit(isLost) }
         if isLost { throw TransportError(.connectionLost, "the answer was lost", mayHaveBeenSent: true) }
         return response
     }

@@ -7,7 +7,7 @@ import Testing
 
 /// Servers leave requests that they do not understand without an answer, with the connection open.
 @Suite struct WebChannelDeadlineTests {
-    @Test func `A handshake that nobody answers ends the channel by its deadline`() async throws {
+    @Test func `A handshake that no one answers ends the channel by its deadline`() async throws {
         let gate = Gate()
         let clock = ManualClock()
         let transport = ScriptedTransport([

@@ -231,7 +231,7 @@ import Testing
         #expect(forward.handle(.forwardAnswered(status: status, body: [])).last == broken)
     }
 
-    @Test func `A POST that nobody answers ends the session at once`() {
+    @Test func `A POST that no one answers ends the session at once`() {
         var machine = openMachine()
         _ = machine.handle(.send([1]))
         #expect(machine.handle(.forwardUnanswered).contains { $0.isClose })
@@ -274,7 +274,7 @@ import Testing
         #expect(actions.contains(.schedule(.silence, after: limit)))
     }
 
-    @Test func `A back channel without an answer is opened anew, and in the end the session is given up`() {
+    @Test func `A back channel without an answer is reopened, and in the end the session is given up`() {
         var machine = warmMachine()
         #expect(opened(machine.handle(.timer(.silence))) != nil)
         for round in 1...WebChannelMachine.maximumRetries {

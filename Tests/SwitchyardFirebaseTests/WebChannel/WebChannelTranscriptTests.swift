@@ -67,7 +67,7 @@ import Testing
 
     // MARK: Recording
 
-    /// Records anew when `SWITCHYARD_RECORD` is set; otherwise sees that what is kept is there.
+    /// Records again when `SWITCHYARD_RECORD` is set; otherwise checks that the recording exists.
     @Test func `The transcripts can be recorded on the real emulator`() async throws {
         guard ProcessInfo.processInfo.environment["SWITCHYARD_RECORD"] != nil, FirestoreEmulator.isInstalled else {
             for name in Self.names {

@@ -89,7 +89,7 @@ struct SyncSpecReport {
         return asksForIndexes ? "indexes: asks for indexes that an app declares, which this engine does not have" : nil
     }
 
-    /// A tag that the format does not know: nobody can say what it asks for.
+    /// A tag that the format does not know: no one can say what it asks for.
     private static func checkTags(of scenario: JSON) throws {
         let known = harmless + SpecWorld.Configuration.allCases.flatMap { exclusions($0).keys }
         for tag in scenario["tags"]?.array?.compactMap(\.string) ?? [] where !known.contains(tag) {

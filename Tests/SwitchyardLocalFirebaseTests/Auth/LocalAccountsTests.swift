@@ -37,7 +37,7 @@ import Testing
             (["email": "ada@example.com", "password": "s3cret!!"], "EMAIL_EXISTS"),
             (["email": "bob@example.com", "password": "short"], "WEAK_PASSWORD"),
             (["email": "bob@example.com"], "MISSING_PASSWORD"), (["password": "s3cret!!"], "MISSING_EMAIL"),
-            (["email": ""], "INVALID_EMAIL"), (["email": "nobody", "password": "s3cret!!"], "INVALID_EMAIL"),
+            (["email": ""], "INVALID_EMAIL"), (["email": "missing", "password": "s3cret!!"], "INVALID_EMAIL"),
         ] as [(JSON, String)])
     func `A sign-up that cannot be is refused by its code`(_ body: JSON, _ code: String) async throws {
         let client = try LocalClient()

@@ -39,7 +39,7 @@ import Testing
         await client.stop()
     }
 
-    @Test func `A confirmed address takes over an account whose address nobody confirmed`() async throws {
+    @Test func `A confirmed address takes over an account whose address no one confirmed`() async throws {
         let client = try LocalClient()
         let squatter = try await client.signUp()
         let unsure = try await client.auth(
@@ -67,8 +67,8 @@ import Testing
         let taken = body(google, ["idToken": .string(bob.idToken)])
         #expect(
             try await client.auth("accounts:signInWithIdp", taken).error == "FEDERATED_USER_ID_ALREADY_LINKED")
-        let told = body(google, ["idToken": .string(bob.idToken), "returnIdpCredential": true])
-        let answer = try await client.auth("accounts:signInWithIdp", told)
+        let request = body(google, ["idToken": .string(bob.idToken), "returnIdpCredential": true])
+        let answer = try await client.auth("accounts:signInWithIdp", request)
         #expect(answer.status == 200)
         #expect(answer.json["errorMessage"] == "FEDERATED_USER_ID_ALREADY_LINKED")
         let session = try LocalClient.Session(linked)

@@ -25,7 +25,7 @@ import Testing
         await client.stop()
     }
 
-    @Test func `Claims that tokens use themselves are nobody's to set`() async throws {
+    @Test func `Claims that tokens use themselves are no one's to set`() async throws {
         let client = try LocalClient()
         let ada = try await client.signUp()
         for name in ["sub", "aud", "iss", "firebase", "exp", "user_id"] {

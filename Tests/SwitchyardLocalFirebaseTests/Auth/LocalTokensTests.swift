@@ -21,7 +21,7 @@ import Testing
         let ada = try await client.signUp()
         #expect(try client.firebase.auth.caller(authorization: "Bearer " + ada.idToken).userID == ada.id)
         #expect(try client.firebase.auth.caller(authorization: "Firebase " + ada.idToken).userID == ada.id)
-        #expect(try client.firebase.auth.caller(authorization: nil) == .nobody)
+        #expect(try client.firebase.auth.caller(authorization: nil) == .unauthenticated)
         #expect(try client.firebase.auth.caller(authorization: "Bearer owner") == .owner)
 
         let parts = ada.idToken.split(separator: ".").map(String.init)
@@ -31,11 +31,11 @@ import Testing
         let unsigned = Base64.encode(JSON.object(["alg": "none", "typ": "JWT"]).bytes(), alphabet: .url)
         var strange = Self.signing
         strange.tokenKey = TestKeys.another
-        let stranger = try LocalClient(strange)
+        let foreign = try LocalClient(strange)
         let forged = [
             "\(parts[0]).\(forgedClaims).\(parts[2])", "\(unsigned).\(parts[1]).", "\(parts[0]).\(parts[1]).",
             "\(parts[0]).\(parts[1])", "\(parts[0]).\(parts[1]).\(parts[2]).x", "owner2", "", ada.refreshToken,
-            try await stranger.signUp().idToken,
+            try await foreign.signUp().idToken,
         ]
         for token in forged {
             #expect(throws: LocalTokenFailure.invalid) {
@@ -46,10 +46,10 @@ import Testing
         }
         #expect(throws: LocalTokenFailure.invalid) { try client.firebase.auth.caller(authorization: "Basic b3duZXI=") }
         await client.stop()
-        await stranger.stop()
+        await foreign.stop()
     }
 
-    @Test func `The key that tokens are signed with is published, and kept with the folder`() async throws {
+    @Test func `The key that tokens are signed with is published, and stored in the folder`() async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("local-\(RandomID.make())")
         defer { try? FileManager.default.removeItem(at: folder) }
         var options = Self.signing
@@ -161,7 +161,7 @@ import Testing
     @Test func `All tokens expire when told to, of deleted accounts and of those that never were`() async throws {
         let client = try LocalClient(time: LocalTime())
         let ada = try await client.signUp()
-        let test = client.firebase.idToken(for: "nobody's")
+        let test = client.firebase.idToken(for: "no one's")
         #expect(try await client.send(.delete, "/emulator/v1/projects/demo-switchyard/accounts").status == 200)
         #expect(try client.firebase.auth.caller(authorization: "Bearer " + ada.idToken).userID == ada.id)
         client.firebase.expireTokens()
@@ -170,9 +170,9 @@ import Testing
                 try client.firebase.auth.caller(authorization: "Bearer " + token)
             }
         }
-        let fresh = client.firebase.idToken(for: "nobody's")
-        #expect(try client.firebase.auth.caller(authorization: "Bearer " + fresh).userID == "nobody's")
-        client.firebase.expireTokens(of: "nobody's")
+        let fresh = client.firebase.idToken(for: "no one's")
+        #expect(try client.firebase.auth.caller(authorization: "Bearer " + fresh).userID == "no one's")
+        client.firebase.expireTokens(of: "no one's")
         #expect(throws: LocalTokenFailure.expired) {
             try client.firebase.auth.caller(authorization: "Bearer " + fresh)
         }

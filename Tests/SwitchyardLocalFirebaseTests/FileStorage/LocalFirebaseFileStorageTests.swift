@@ -28,7 +28,7 @@ import Testing
 
         var root: String { "http://\(firebase.host)/v0/b/demo/o" }
 
-        /// - Parameter user: Who asks; nobody when `nil`, the developer as "owner".
+        /// - Parameter user: Who asks; no one when `nil`, the developer as "owner".
         func send(
             _ method: HTTPMethod, _ path: String, _ headers: HTTPHeaders = [:], body: String = "",
             as user: String? = "alice"
@@ -299,7 +299,7 @@ import Testing
         await second.stop()
     }
 
-    @Test func `Nobody reads what is public, and nothing else`() async throws {
+    @Test func `No one reads what is public, and nothing else`() async throws {
         let site = try Site()
         try await site.put("public/a", "for all")
         try await site.put("b", "for those who sign in")

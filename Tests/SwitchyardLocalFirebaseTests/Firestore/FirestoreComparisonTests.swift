@@ -54,7 +54,7 @@ struct `The local Firestore and the real one` {
             set("q/d\($0 < 10 ? "0" : "")\($0)", ["n": $1, "m": list($1.isList ? integer(0) : $1)])
         }
         return [
-            Step(method: .get, place: "/c/nobody"),
+            Step(method: .get, place: "/c/missing"),
             Step(method: .post, place: "/c?documentId=a", body: ["fields": ["n": integer(1)]]),
             Step(method: .post, place: "/c?documentId=a", body: ["fields": [:]]),
             Step(

@@ -84,7 +84,7 @@ import Testing
         await client.stop()
     }
 
-    @Test func `Preconditions are looked at`() async throws {
+    @Test func `Preconditions are checked`() async throws {
         let client = try open()
         let first = try await client.commit(LocalClient.set("c/a", ["n": LocalClient.integer(1)]))
         let version = try #require(first.json["writeResults"]?[0]?["updateTime"])
@@ -113,7 +113,7 @@ import Testing
         await client.stop()
     }
 
-    @Test func `Times are kept to the microsecond`() async throws {
+    @Test func `Times are stored to the microsecond`() async throws {
         let client = try open()
         let time: JSON = ["timestampValue": "2026-01-02T03:04:05.123456789Z"]
         _ = try await client.commit(LocalClient.set("c/a", ["t": time, "l": ["arrayValue": ["values": [time]]]]))

@@ -96,7 +96,7 @@ import Testing
         await client.stop()
     }
 
-    @Test func `Documents by name are told of when they come and go`() async throws {
+    @Test func `Documents by name are reported when they come and go`() async throws {
         let client = try open()
         let channel = RawChannel(client)
         try await channel.open(document(3, "c/x"))
@@ -143,7 +143,7 @@ import Testing
         let garbage = RawChannel(client)
         try await garbage.open(target(2, nil, ["resumeToken": "Z2FyYmFnZQ=="]))
         try await garbage.wait(forStates: 1)
-        #expect(garbage.received.count == 5, "everything anew")
+        #expect(garbage.received.count == 5, "everything again")
         await client.stop()
     }
 
@@ -178,7 +178,7 @@ import Testing
         let channel = RawChannel(client)
         try await channel.open(target(2))
         let path = "/google.firestore.v1.Firestore/Listen/channel?VER=8&RID=rpc&AID=0&CI=1&SID="
-        #expect(try await client.send(.get, path + "nobody").status == 400)
+        #expect(try await client.send(.get, path + "missing").status == 400)
         #expect(try await client.send(.get, path + PercentCoding.encode(channel.session)).status == 400)
         await client.stop()
     }
@@ -194,10 +194,10 @@ import Testing
         try await channel.wait(forStates: 1)
         while channel.received.last?.gist != "error INVALID_ARGUMENT" { try await channel.poll() }
 
-        let stranger = RawChannel(client)
-        try await stranger.open(document(2, "c/a"), token: "forged")
-        try await stranger.poll()
-        #expect(stranger.received.map(\.gist) == ["error UNAUTHENTICATED"])
+        let foreign = RawChannel(client)
+        try await foreign.open(document(2, "c/a"), token: "forged")
+        try await foreign.poll()
+        #expect(foreign.received.map(\.gist) == ["error UNAUTHENTICATED"])
         await client.stop()
     }
 

@@ -61,7 +61,7 @@ import Testing
     @Test func `An answer ends with a mark, also when it is empty, and shows only what was selected`() async throws {
         let client = try await filled()
         let empty = try await client.firestore(
-            .post, ":runQuery", ["structuredQuery": ["from": [["collectionId": "nobody"]]]])
+            .post, ":runQuery", ["structuredQuery": ["from": [["collectionId": "missing"]]]])
         #expect(empty.json.array?.count == 1)
         #expect(empty.json[0]?["done"] == true)
         #expect(empty.json[0]?["document"] == nil)

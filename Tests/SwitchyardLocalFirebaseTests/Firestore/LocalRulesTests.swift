@@ -45,7 +45,7 @@ import Testing
         await client.stop()
     }
 
-    @Test func `A forged token is refused, an expired one too, and neither is taken for nobody's`() async throws {
+    @Test func `A forged token is refused, an expired one too, and neither is taken for no one's`() async throws {
         let time = LocalTime()
         let client = try LocalClient(time: time, isOpen: true)
         let token = client.firebase.idToken(for: "ada")
@@ -72,7 +72,7 @@ import Testing
         await other.stop()
         let client = try LocalClient()
         let away = try await client.firestore(.get, "c/a", as: foreign).json["error"]?["message"]?.string ?? ""
-        #expect(away.contains("of the project “mine”, and this local Firebase serves “demo-switchyard”. Sign in again"))
+        #expect(away.contains("to the project “mine”, and this local Firebase serves “demo-switchyard”. Sign in again"))
         let asked =
             try await client.send(
                 .get, "/v1/projects/mine/databases/(default)/documents/c/a",

@@ -132,7 +132,7 @@ import Testing
         #expect(client.firebase.messaging.deliveries(to: ada.fid).count == 1)
         let batch = try await client.send(
             .post, "/iid.googleapis.com/iid/v1:batchAdd",
-            ["to": "/topics/news", "registration_tokens": [.string(ada.fid), "nobody"]], authorization: "Bearer owner")
+            ["to": "/topics/news", "registration_tokens": [.string(ada.fid), "missing"]], authorization: "Bearer owner")
         #expect(batch.json["results"] == [[:], ["error": "NOT_FOUND"]])
         await client.stop()
     }

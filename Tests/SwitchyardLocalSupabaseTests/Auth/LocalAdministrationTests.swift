@@ -38,7 +38,7 @@ struct LocalAdministrationTests {
         }
     }
 
-    @Test func `A soft deletion keeps the row, with nobody to be found in it`() async throws {
+    @Test func `A soft deletion keeps the row, with no one to be found in it`() async throws {
         try await SupabaseBed.with { bed in
             let key = bed.supabase.serviceKey
             let ann = try await bed.signUp()
@@ -110,7 +110,7 @@ struct LocalAdministrationTests {
             #expect(weak.code == "weak_password")
             _ = try await bed.auth(.put, "/admin/users/\(id)", ["password": "another secret"], as: key)
             #expect(try await bed.refresh(session.refreshToken).code == "refresh_token_not_found")
-            // The unique index refuses it, and nobody says so.
+            // The unique index refuses it, and no one says so.
             _ = try await bed.signUp("bob")
             let taken = try await bed.auth(.put, "/admin/users/\(id)", ["email": "bob@example.com"], as: key)
             #expect((taken.status, taken.code) == (500, "unexpected_failure"))
@@ -130,9 +130,9 @@ struct LocalAdministrationTests {
             let hash = try #require(link.json["hashed_token"])
             let session = try await bed.auth(.post, "/verify", ["type": "magiclink", "token_hash": hash])
             #expect(session.json["user"]?["email"] == "ann@example.com")
-            let stranger = try await bed.auth(
-                .post, "/admin/generate_link", ["type": "recovery", "email": "nobody@example.com"], as: key)
-            #expect(stranger.code == "user_not_found")
+            let unknown = try await bed.auth(
+                .post, "/admin/generate_link", ["type": "recovery", "email": "unknown@example.com"], as: key)
+            #expect(unknown.code == "user_not_found")
             // Whoever is unknown signs up by a link that signs in.
             let newcomer = try await bed.auth(
                 .post, "/admin/generate_link", ["type": "magiclink", "email": "bob@example.com"], as: key)

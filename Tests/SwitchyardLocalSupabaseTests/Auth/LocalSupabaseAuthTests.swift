@@ -9,7 +9,7 @@ import Testing
 /// The auth service, call by call.
 @Suite(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
 struct LocalSupabaseAuthTests {
-    @Test func `An address that is to be confirmed signs nobody in before it is`() async throws {
+    @Test func `An address that is to be confirmed signs no one in before it is`() async throws {
         try await SupabaseBed.with({ $0.auth.autoconfirmsEmails = false }) { bed in
             let made = try await bed.signUp()
             #expect(made.status == 200)

@@ -32,7 +32,7 @@ struct SupabaseStorageTests {
 
     // MARK: Buckets
 
-    @Test func `Buckets are made, told, changed, emptied and deleted with the service key`() async throws {
+    @Test func `Buckets are made, listed, changed, emptied and deleted with the service key`() async throws {
         let client = try await SupabaseClient.shared.value
         let id = try await bucket(
             client, ["public": true, "file_size_limit": "1MB", "allowed_mime_types": ["image/*", "text/plain"]])
@@ -293,9 +293,9 @@ struct SupabaseStorageTests {
         let url = try #require(signed.json["signedURL"]?.string)
         #expect(url.hasPrefix("/object/sign/\(id)/my file.txt?token="))
         let coded = root + url.replacingSpace
-        #expect(try await client.send(.get, coded, as: .nobody).text == "shared")
+        #expect(try await client.send(.get, coded, as: .unauthenticated).text == "shared")
         let elsewhere = coded.split(separator: "?")[1]
-        let wrong = try await client.send(.get, "\(root)/object/sign/\(id)/other?\(elsewhere)", as: .nobody)
+        let wrong = try await client.send(.get, "\(root)/object/sign/\(id)/other?\(elsewhere)", as: .unauthenticated)
         #expect(wrong.meant == 400 && wrong.code == "InvalidSignature")
 
         let many = try await client.json(
@@ -312,7 +312,7 @@ struct SupabaseStorageTests {
         let seal = FileURLSigner(client.supabase.context.access)
         let late = seal.token(.download, for: try FileObjectName(bucket: id, name: "my file.txt"), validFor: -1)
         let expired = try await client.send(
-            .get, "\(root)/object/sign/\(id)/my%20file.txt?token=\(late)", as: .nobody)
+            .get, "\(root)/object/sign/\(id)/my%20file.txt?token=\(late)", as: .unauthenticated)
         #expect(expired.code == "InvalidJWT" && expired.json["message"] == #""exp" claim timestamp check failed"#)
     }
 
@@ -321,11 +321,13 @@ struct SupabaseStorageTests {
         let id = try await bucket(client)
         let made = try await client.send(.post, "\(root)/object/upload/sign/\(id)/up", as: .user("ann"))
         let url = try #require(made.json["url"]?.string)
-        let sent = try await client.send(.put, root + url, Array("by post".utf8), as: .nobody, ["x-upsert": "true"])
+        let sent = try await client.send(
+            .put, root + url, Array("by post".utf8), as: .unauthenticated, ["x-upsert": "true"])
         #expect(sent.status == 200 && sent.json["Key"]?.string == "\(id)/up")
         #expect(try await client.send(.get, "\(root)/object/\(id)/up", as: .user("ann")).text == "by post")
         // The right to replace was not asked for when it was made.
-        let again = try await client.send(.put, root + url, Array("again".utf8), as: .nobody, ["x-upsert": "true"])
+        let again = try await client.send(
+            .put, root + url, Array("again".utf8), as: .unauthenticated, ["x-upsert": "true"])
         #expect(again.meant == 409)
         #expect(try await client.sql("select owner_id from storage.objects where bucket_id = $1", [id]) == "ann")
     }
@@ -334,7 +336,7 @@ struct SupabaseStorageTests {
         let client = try await SupabaseClient.shared.value
         let id = try await bucket(client, ["public": true])
         try await put(client, id, "a", "open")
-        #expect(try await client.send(.get, "\(root)/object/public/\(id)/a", as: .nobody).text == "open")
+        #expect(try await client.send(.get, "\(root)/object/public/\(id)/a", as: .unauthenticated).text == "open")
         #expect(try await client.send(.get, "\(root)/object/\(id)/a", as: .token("x.y.z")).text == "open")
         let strict = try await client.send(.get, "\(root)/object/authenticated/\(id)/a", as: .token("x.y.z"))
         #expect(strict.meant == 403 && strict.code == "AccessDenied")

@@ -143,18 +143,20 @@ struct SupabaseStorageIsolationTests {
             let answer = try await client.send(.get, path, as: .token(token))
             #expect(answer.meant == 403 && !answer.text.contains("hers"), "\(answer.text)")
         }
-        #expect(try await client.send(.get, path, as: .nobody).meant == 403)
+        #expect(try await client.send(.get, path, as: .unauthenticated).meant == 403)
         #expect(try await client.send(.get, path, as: .anonymous).meant == 404)
 
         // A session is no signed address, and an address to read is none to write.
         let signs = "/storage/v1/object/sign/\(bucket)/ann/secret"
         let session = client.supabase.accessToken(for: "ann")
-        #expect(try await client.send(.get, "\(signs)?token=\(session)", as: .nobody).meant == 400)
+        #expect(try await client.send(.get, "\(signs)?token=\(session)", as: .unauthenticated).meant == 400)
         let forWriting = FileURLSigner(access).token(.upload, for: place, validFor: 60)
-        #expect(try await client.send(.get, "\(signs)?token=\(forWriting)", as: .nobody).code == "InvalidSignature")
+        #expect(
+            try await client.send(.get, "\(signs)?token=\(forWriting)", as: .unauthenticated).code == "InvalidSignature"
+        )
         let forReading = FileURLSigner(access).token(.download, for: place, validFor: 60)
         let written = try await client.send(
-            .put, "/storage/v1/object/upload/sign/\(bucket)/ann/secret?token=\(forReading)", [1], as: .nobody)
+            .put, "/storage/v1/object/upload/sign/\(bucket)/ann/secret?token=\(forReading)", [1], as: .unauthenticated)
         #expect(written.code == "InvalidSignature")
         try await bed.check()
     }

@@ -85,7 +85,7 @@ struct LocalRESTRefusalsTests {
         }
     }
 
-    @Test func `How long a role may take is kept to`() async throws {
+    @Test func `The time limit of a role is enforced`() async throws {
         try await withBed { bed in
             try await bed.run(
                 "create or replace function public.slow() returns void language sql as 'select pg_sleep(20)'",

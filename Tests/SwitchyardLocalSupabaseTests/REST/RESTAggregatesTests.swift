@@ -37,7 +37,7 @@ struct RESTAggregatesTests {
         }
     }
 
-    @Test func `They are refused as long as nobody allows them`() async throws {
+    @Test func `They are refused as long as no one allows them`() async throws {
         try await RelatedTables.with { bed in
             for (query, _) in Self.queries {
                 let refused = try await bed.send(.get, "/rest/v1/" + query)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import SwitchyardLocalSupabase
 
-/// Changes of rows, as the database tells them, and who may know of them.
+/// Changes of rows, as the database reports them, and who may know of them.
 @Suite(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
 struct RealtimeChangeTests {
     private struct Bed {
@@ -55,7 +55,9 @@ struct RealtimeChangeTests {
         }
     }
 
-    @Test func `Of a table without policies every change is told, however quickly the next one comes`() async throws {
+    @Test func `Of a table without policies every change is delivered, however quickly the next one comes`()
+        async throws
+    {
         let bed = try await Bed()
         try await bed.sql("alter table \(bed.table) disable row level security")
         let ann = try await bed.peer("ann")
@@ -93,14 +95,14 @@ struct RealtimeChangeTests {
         #expect(said.payload["status"] == "error" && said.payload["extension"] == "postgres_changes")
     }
 
-    @Test func `Rows are told to their owners, with their columns`() async throws {
+    @Test func `Rows are delivered to their owners, with their columns`() async throws {
         let bed = try await Bed()
         let ann = try await bed.peer("ann")
         let bob = try await bed.peer("bob")
         try await bed.sql("insert into \(bed.table) values (1, 'ann', 'x', 1.5, 9007199254740993)")
         try await bed.sql("insert into \(bed.table) values (2, 'bob', 'y', null, null)")
         try await bed.sql("update \(bed.table) set body = 'z' where id = 1")
-        // A row that is gone when it is looked for is told as deleted only.
+        // A row that is gone when it is looked for is reported as deleted only.
         try await eventually("the row") { changes(ann).count == 2 }
         try await bed.sql("delete from \(bed.table) where id = 1")
         try await eventually("all that is hers") { changes(ann).count == 3 }
@@ -114,19 +116,20 @@ struct RealtimeChangeTests {
         #expect(changes(ann)[1]["old_record"] == ["id": 1] && changes(ann)[1]["record"]?["body"] == "z")
         #expect(changes(ann)[2]["old_record"] == ["id": 1] && changes(ann)[2]["record"] == nil)
 
-        // Deletions are told to everybody, with the key alone.
+        // Deletions are delivered to everybody, with the key alone.
         try await eventually("what is his") { changes(bob).count == 2 }
         #expect(summary(bob) == ["INSERT 2", "DELETE 1"])
         for peer in [ann, bob] { await peer.leave() }
     }
 
-    @Test func `A row that goes out of sight is not told, and columns that may not be read are not`() async throws {
+    @Test func `A row that goes out of sight is not delivered, and columns that may not be read are not`() async throws
+    {
         let bed = try await Bed(
             "revoke select on all tables in schema public from authenticated")
         try await bed.sql("grant select (id, owner) on \(bed.table) to authenticated")
         let ann = try await bed.peer("ann")
         let bob = try await bed.peer("bob")
-        // Who may see a row is asked when a change is told, not when it is made: each waits for the one before.
+        // Who may see a row is asked when a change is delivered, not when it is made: each waits for the one before.
         try await bed.sql("insert into \(bed.table) values (1, 'ann', 'hidden', 1, 1)")
         try await eventually("the row") { summary(ann) == ["INSERT 1"] }
         try await bed.sql("update \(bed.table) set owner = 'bob'")
@@ -145,7 +148,8 @@ struct RealtimeChangeTests {
         for peer in [ann, bob] { await peer.leave() }
     }
 
-    @Test func `Without row-level security every change is told, however soon the next one follows`() async throws {
+    @Test func `Without row-level security every change is delivered, however soon the next one follows`() async throws
+    {
         let bed = try await Bed()
         try await bed.sql("alter table \(bed.table) disable row level security")
         let ann = try await bed.peer("ann")
@@ -161,7 +165,7 @@ struct RealtimeChangeTests {
         await ann.leave()
     }
 
-    @Test func `Bindings and filters choose, and are told with their numbers`() async throws {
+    @Test func `Bindings and filters choose, and are delivered with their numbers`() async throws {
         let bed = try await Bed()
         let table = JSON.string(bed.table)
         let ann = try await RealtimePeer(bed.client, as: .service)
@@ -200,7 +204,7 @@ struct RealtimeChangeTests {
         (#"{"schema": "public", "table": "T", "filter": "nothing=eq.1"}"#, "Unable to subscribe to changes"),
         (#"{"schema": "public", "table": "T", "filter": "id=eq.x"}"#, "Unable to subscribe to changes"),
     ])
-    func `A bad binding is told, and the channel stays`(_ binding: String, _ text: String) async throws {
+    func `A bad binding is reported, and the channel stays`(_ binding: String, _ text: String) async throws {
         let bed = try await Bed()
         var object = try JSON(parsing: binding).object ?? [:]
         if object["table"] == "T" { object["table"] = .string(bed.table) }
@@ -216,7 +220,7 @@ struct RealtimeChangeTests {
         await peer.leave()
     }
 
-    @Test func `Large rows are told without their large values, tables without a key not at all`() async throws {
+    @Test func `Large rows are delivered without their large values, tables without a key not at all`() async throws {
         let bed = try await Bed()
         let peer = try await RealtimePeer(bed.client, as: .service)
         try await bed.sql("alter table \(bed.table) replica identity full")

@@ -41,7 +41,7 @@ struct RealtimeChannelTests {
             #expect(text.hasPrefix(reason))
         }
         let wrong = try await client.send(
-            .get, "/realtime/v1/websocket?vsn=9&apikey=\(client.supabase.anonKey)", as: .nobody)
+            .get, "/realtime/v1/websocket?vsn=9&apikey=\(client.supabase.anonKey)", as: .unauthenticated)
         #expect(wrong.status == 403)
     }
 
@@ -54,7 +54,7 @@ struct RealtimeChannelTests {
         }
     }
 
-    /// The answer used to leave before the channel was on the list of those who are told.
+    /// The answer used to leave before the channel was on the list of subscribers.
     @Test func `Nothing comes before the answer to a join, and nothing behind it is missing`() async throws {
         try await withPeers([.anonymous]) { client, peers in
             let (peer, hub) = (peers[0], client.supabase.realtime.hub)
@@ -114,11 +114,11 @@ struct RealtimeChannelTests {
             let reply = try await peers[0].reply(to: try await peers[0].push(topic, "broadcast", message))
             #expect(reply.status == "ok")
             for peer in peers[..<2] {
-                let heard = try await peer.first("the broadcast") { $0.event == "broadcast" }
-                #expect(heard.payload["payload"] == ["x": 1] && heard.joinRef == nil && !heard.isBinary)
+                let received = try await peer.first("the broadcast") { $0.event == "broadcast" }
+                #expect(received.payload["payload"] == ["x": 1] && received.joinRef == nil && !received.isBinary)
             }
             try await peers[1].push(topic, "broadcast", message)
-            try await eventually("the other hears the one") { peers[0].all("broadcast", topic).count == 2 }
+            try await eventually("the other receives it") { peers[0].all("broadcast", topic).count == 2 }
             #expect(peers[1].all("broadcast", topic).count == 1)
             #expect(peers[2].frames.allSatisfy { $0.event != "broadcast" })
         }
@@ -136,9 +136,9 @@ struct RealtimeChannelTests {
             try await peers[0].send(raw: .binary(frame(0, [0, 255, 1])))
             try await peers[0].send(raw: .binary(frame(1, Array(#"{"a":1}"#.utf8))))
             try await eventually("both came") { peers[1].all("broadcast", topic).count == 2 }
-            let heard = peers[1].all("broadcast", topic)
-            #expect(heard[0].bytes == [0, 255, 1] && heard.allSatisfy(\.isBinary))
-            #expect(heard[1].payload["payload"] == ["a": 1] && heard[1].payload["event"] == "e")
+            let received = peers[1].all("broadcast", topic)
+            #expect(received[0].bytes == [0, 255, 1] && received.allSatisfy(\.isBinary))
+            #expect(received[1].payload["payload"] == ["a": 1] && received[1].payload["event"] == "e")
             // Those of the older form get what is JSON, as text.
             let text = try await old.first("the text") { $0.event == "broadcast" }
             #expect(text.payload["payload"] == ["a": 1] && old.all("broadcast", topic).count == 1)
@@ -146,7 +146,7 @@ struct RealtimeChannelTests {
         }
     }
 
-    @Test func `Too large a broadcast is told where an answer was asked for`() async throws {
+    @Test func `Too large a broadcast is reported where an answer was asked for`() async throws {
         var options = LocalSupabaseOptions()
         options.realtime.broadcastSize = 100
         options.realtime.channelsPerClient = 2
@@ -189,10 +189,10 @@ struct RealtimeChannelTests {
                 ["Content-Type": "application/octet-stream"])
             #expect(raw.status == 202)
             try await eventually("all three") { peers[0].all("broadcast", topic).count == 3 }
-            let heard = peers[0].all("broadcast", topic)
-            #expect(heard.map(\.isBinary) == [false, true, true] && heard[2].bytes == [1, 2])
+            let received = peers[0].all("broadcast", topic)
+            #expect(received.map(\.isBinary) == [false, true, true] && received[2].bytes == [1, 2])
             #expect(try await client.json(.post, "/realtime/v1/api/broadcast", [:], as: .service).status == 422)
-            #expect(try await client.json(.post, "/realtime/v1/api/broadcast", [:], as: .nobody).status == 401)
+            #expect(try await client.json(.post, "/realtime/v1/api/broadcast", [:], as: .unauthenticated).status == 401)
             let text = try await client.send(
                 .post, "/realtime/v1/api/broadcast/\(name)/events/o", [1], as: .service,
                 ["Content-Type": "text/plain"])
@@ -202,7 +202,7 @@ struct RealtimeChannelTests {
 
     // MARK: The database's messages
 
-    @Test func `The database sends, to private channels, once it is heard`() async throws {
+    @Test func `The database sends, to private channels, once the server listens to it`() async throws {
         try await withPeers([.service, .service]) { client, peers in
             let topic = topic()
             let name = String(topic.dropFirst("realtime:".count))
@@ -211,9 +211,9 @@ struct RealtimeChannelTests {
             #expect(ready.payload["extension"] == "system" && ready.joinRef != nil)
             try await peers[1].join(topic)
             _ = try await client.sql("select realtime.send('{\"a\": 1}', 'change', $1)", [name])
-            let heard = try await peers[0].first("the message") { $0.event == "broadcast" }
-            #expect(heard.payload["event"] == "change" && heard.payload["payload"]?["a"] == 1)
-            #expect(heard.payload["meta"]?["id"] == heard.payload["payload"]?["id"] && heard.isBinary)
+            let received = try await peers[0].first("the message") { $0.event == "broadcast" }
+            #expect(received.payload["event"] == "change" && received.payload["payload"]?["a"] == 1)
+            #expect(received.payload["meta"]?["id"] == received.payload["payload"]?["id"] && received.isBinary)
 
             // What is rolled back was never said; many at once all come, in order.
             _ = try? await client.supabase.database.run([
@@ -229,7 +229,7 @@ struct RealtimeChannelTests {
         }
     }
 
-    @Test func `Who comes later is told what was sent before, as much as there is room for`() async throws {
+    @Test func `Who comes later receives what was sent before, as much as there is room for`() async throws {
         try await withPeers([.service]) { client, peers in
             let topic = topic()
             let name = String(topic.dropFirst("realtime:".count))
@@ -240,12 +240,12 @@ struct RealtimeChannelTests {
             try await peers[0].join(
                 topic, ["private": true, "broadcast": ["replay": ["since": 0, "limit": 2]]])
             // What was sent just now may come live as well.
-            func heard() -> [RealtimePeer.Frame] {
+            func received() -> [RealtimePeer.Frame] {
                 peers[0].all("broadcast", topic).filter { $0.payload["meta"]?["replayed"] == true }
             }
-            try await eventually("two") { heard().count >= 2 }
-            #expect(heard().map { $0.payload["payload"]?["n"]?.int } == [2, 3])
-            #expect(heard().allSatisfy { $0.joinRef != nil })
+            try await eventually("two") { received().count >= 2 }
+            #expect(received().map { $0.payload["payload"]?["n"]?.int } == [2, 3])
+            #expect(received().allSatisfy { $0.joinRef != nil })
             let open = try await peers[0].join(topic, ["broadcast": ["replay": ["since": 0]]])
             #expect(open.reason?.contains("Replay is not allowed for public channels") == true)
             let bad = try await peers[0].join(topic, ["private": true, "broadcast": ["replay": [:]]])
@@ -255,7 +255,7 @@ struct RealtimeChannelTests {
 
     // MARK: Presence
 
-    @Test func `Who is there is told, and who goes`() async throws {
+    @Test func `Arrivals and departures are delivered`() async throws {
         try await withPeers([.user("ann"), .user("bob")]) { _, peers in
             let topic = topic()
             try await peers[0].join(topic, ["presence": ["enabled": true, "key": "ann"]])

@@ -9,7 +9,7 @@ import Testing
 /// Private channels: who may listen and send, by the policies on `realtime.messages`.
 @Suite(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
 struct RealtimeIsolationTests {
-    /// A project whose private channels `own:<user>…` are that user's, and where nobody sends but on `own:ann:open`.
+    /// A project whose private channels `own:<user>…` are that user's, and where no one sends but on `own:ann:open`.
     private static let site = Task { () async throws -> SupabaseClient in
         let client = try await SupabaseClient()
         for policy in [
@@ -25,13 +25,13 @@ struct RealtimeIsolationTests {
         return client
     }
 
-    @Test func `Nobody joins a private channel that is another's`() async throws {
+    @Test func `No one joins a private channel that is another's`() async throws {
         let client = try await Self.site.value
         let ann = try await RealtimePeer(client, as: .user("ann"))
         let bob = try await RealtimePeer(client, as: .user("bob"))
-        let nobody = try await RealtimePeer(client, as: .anonymous)
+        let signedOut = try await RealtimePeer(client, as: .anonymous)
         #expect(try await ann.join("realtime:own:ann", ["private": true]).status == "ok")
-        for peer in [bob, nobody] {
+        for peer in [bob, signedOut] {
             let reply = try await peer.join("realtime:own:ann", ["private": true])
             #expect(reply.reason?.hasPrefix("Unauthorized: You do not have permissions to read") == true)
         }
@@ -42,7 +42,7 @@ struct RealtimeIsolationTests {
         // In order: what comes later than a secret that was let out would be behind it.
         _ = try await bob.reply(to: try await bob.push("phoenix", "heartbeat"))
         #expect(bob.frames.allSatisfy { $0.event != "broadcast" })
-        for peer in [ann, bob, nobody] { await peer.leave() }
+        for peer in [ann, bob, signedOut] { await peer.leave() }
     }
 
     @Test func `Who may listen may not send for that, by no way`() async throws {
@@ -72,9 +72,9 @@ struct RealtimeIsolationTests {
         let one = try await client.json(
             .post, "/realtime/v1/api/broadcast/own:ann:shut/events/x?private=true", ["a": 4], as: .user("ann"))
         #expect(one.status == 403)
-        let stranger = try await client.json(
+        let outsider = try await client.json(
             .post, "/realtime/v1/api/broadcast/own:ann:shut/events/x?private=true", ["a": 5], as: .anonymous)
-        #expect(stranger.status == 403)
+        #expect(outsider.status == 403)
         try await eventually("what may be sent") { other.all("broadcast", "realtime:own:ann:open").count == 2 }
         #expect(other.all("broadcast", "realtime:own:ann:shut").isEmpty)
         let presence = try await ann.reply(
@@ -84,7 +84,7 @@ struct RealtimeIsolationTests {
         for peer in [ann, other] { await peer.leave() }
     }
 
-    @Test func `A token of somebody else ends what that one may not hear`() async throws {
+    @Test func `A token of somebody else ends what that one may not receive`() async throws {
         let client = try await Self.site.value
         let peer = try await RealtimePeer(client, as: .user("ann"))
         try await peer.join("realtime:own:ann:mine", ["private": true])
@@ -96,7 +96,7 @@ struct RealtimeIsolationTests {
         await peer.leave()
     }
 
-    @Test func `What the service keeps is nobody's to read or to call`() async throws {
+    @Test func `What the service keeps is no one's to read or to call`() async throws {
         let client = try await Self.site.value
         for statement in [
             "select * from realtime.queue", "delete from realtime.queue",

@@ -15,20 +15,20 @@ struct RealtimePollingTests {
 
     private func push(_ client: SupabaseClient, _ token: String, _ message: JSON) async throws -> JSON {
         try await client.json(
-            .post, address(client), message, as: .nobody, ["x-phoenix-longpoll-token": token]
+            .post, address(client), message, as: .unauthenticated, ["x-phoenix-longpoll-token": token]
         ).json
     }
 
     private func messages(_ client: SupabaseClient, _ token: String) async throws -> [JSON] {
         let answer = try await client.send(
-            .get, address(client), as: .nobody, ["x-phoenix-longpoll-token": token]
+            .get, address(client), as: .unauthenticated, ["x-phoenix-longpoll-token": token]
         ).json
         return (answer["messages"]?.array ?? []).compactMap { $0.string.flatMap { try? JSON(parsing: $0) } }
     }
 
     @Test func `A session is made, used and forgotten`() async throws {
         let client = try await SupabaseClient.shared.value
-        let opened = try await client.send(.get, address(client), as: .nobody)
+        let opened = try await client.send(.get, address(client), as: .unauthenticated)
         #expect(opened.status == 200 && opened.json["status"] == 410)
         let token = try #require(opened.json["token"]?.string)
         let join: JSON = ["topic": "realtime:polled", "event": "phx_join", "payload": ["config": [:]], "ref": "1"]
@@ -46,10 +46,10 @@ struct RealtimePollingTests {
         client.supabase.cutSockets()
         #expect(try await push(client, token, join) == ["status": 410])
         let lost = try await client.send(
-            .get, address(client), as: .nobody, ["x-phoenix-longpoll-token": token]
+            .get, address(client), as: .unauthenticated, ["x-phoenix-longpoll-token": token]
         ).json
         #expect(lost["status"] == 410 && lost["token"]?.string != token)
-        let refused = try await client.send(.get, "/realtime/v1/longpoll?vsn=1.0.0&apikey=x", as: .nobody)
+        let refused = try await client.send(.get, "/realtime/v1/longpoll?vsn=1.0.0&apikey=x", as: .unauthenticated)
         #expect(refused.status == 200 && refused.json == ["status": 403])
     }
 
@@ -63,25 +63,25 @@ struct RealtimePollingTests {
             try await client.json(
                 .post, "/realtime/v1/api/broadcast/f/events/e", ["n": .integer(Int64(number))], as: .service)
         }
-        func heard() -> [Int] { peer.all("broadcast", "realtime:f").compactMap { $0.payload["payload"]?["n"]?.int } }
+        func received() -> [Int] { peer.all("broadcast", "realtime:f").compactMap { $0.payload["payload"]?["n"]?.int } }
         func fault(_ switches: JSON) async throws {
-            let answer = try await client.json(.post, "/_supabase/faults", switches, as: .nobody)
+            let answer = try await client.json(.post, "/_supabase/faults", switches, as: .unauthenticated)
             #expect(answer.status == 200)
         }
         try await fault(["dropEvents": 1])
         for number in 1...2 { try await send(number) }
-        try await eventually("the second") { heard() == [2] }
+        try await eventually("the second") { received() == [2] }
         try await fault(["doubleEvents": 1])
         try await send(3)
-        try await eventually("twice") { heard() == [2, 3, 3] }
+        try await eventually("twice") { received() == [2, 3, 3] }
         try await fault(["reorderEvents": 1])
         for number in 4...5 { try await send(number) }
-        try await eventually("in the wrong order") { heard() == [2, 3, 3, 5, 4] }
+        try await eventually("in the wrong order") { received() == [2, 3, 3, 5, 4] }
         try await fault(["delayEvents": 1, "delay": 200])
         for number in 6...7 { try await send(number) }
-        try await eventually("the late one last") { heard() == [2, 3, 3, 5, 4, 7, 6] }
+        try await eventually("the late one last") { received() == [2, 3, 3, 5, 4, 7, 6] }
 
-        let wrong = try await client.json(.post, "/_supabase/faults", ["dropEvent": 1], as: .nobody)
+        let wrong = try await client.json(.post, "/_supabase/faults", ["dropEvent": 1], as: .unauthenticated)
         #expect(wrong.status == 400)
         try await fault(["refuseWebSockets": true, "cutSockets": true])
         try await eventually("the connection has ended") { peer.hasEnded }
@@ -100,7 +100,7 @@ struct RealtimePollingTests {
         let token = client.supabase.accessToken(for: "ann")
         try await peer.join("realtime:hers", token: token)
         try await peer.join("realtime:everybody's")
-        try await client.json(.post, "/_supabase/faults", ["expireTokens": true], as: .nobody)
+        try await client.json(.post, "/_supabase/faults", ["expireTokens": true], as: .unauthenticated)
         _ = try await peer.system("realtime:hers", "Token has expired")
         let again = try await peer.join("realtime:hers", token: token)
         #expect(again.reason?.hasPrefix("InvalidJWTToken: Token has expired") == true)

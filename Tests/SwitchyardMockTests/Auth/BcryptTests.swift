@@ -27,7 +27,7 @@ import Testing
         "$2b$04$abcdefghijklmnopqrstuuxdHMWXqoHNsTNDwLuQb-2kOU4V8v6pW",
         "a$2b$04$abcdefghijklmnopqrstuuxdHMWXqoHNsTNDwLuQb/2kOU4V8v6pW",
     ])
-    func `A text that is no hash is none, and nobody is taken over with it`(_ text: String) async throws {
+    func `A text that is no hash is none, and no one is taken over with it`(_ text: String) async throws {
         #expect(Bcrypt(text) == nil)
         let admin = MockAdminClient(MockBackend())
         let account = ImportedAccount(

@@ -131,7 +131,7 @@ import Testing
         }
     }
 
-    @Test func `Claims and imported passwords are kept in a folder, where older files are read too`() async throws {
+    @Test func `Claims and imported passwords are saved in a folder, where older files are read too`() async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("mock-admin-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
         let claims: [String: DocumentValue] = ["level": 3, "whole": 2.0, "in": ["a": [true, .null]]]

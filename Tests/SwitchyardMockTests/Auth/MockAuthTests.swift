@@ -31,7 +31,7 @@ import Testing
         #expect(auth.controls.calls.map(\.operation) == ["refresh token"])
     }
 
-    @Test func `Without a network nobody is signed out`() async throws {
+    @Test func `Without a network no one is signed out`() async throws {
         try await auth.signUp(email: "alice@example.com", password: "secret")
         time.advance(by: .seconds(7200))
         network.isOnline = false

@@ -4,7 +4,7 @@ import SwitchyardTestSupport
 import Testing
 
 @Suite struct MockTokenVerifierTests {
-    @Test func `A mock's token is good until it runs out or its session ends, and nobody else's is`() async throws {
+    @Test func `A mock's token is good until it runs out or its session ends, and no one else's is`() async throws {
         let time = MovedClock()
         let mock = MockBackend(now: { time.now })
         let backend = try await Infrastructure(.mock(mock))
@@ -15,9 +15,9 @@ import Testing
         let verified = try await verifier.verify(authorization: "bearer " + token.reveal(), checksRevocation: true)
         #expect(verified.userID == user.id && verified.email == "ada@example.com" && verifier.provider == .mock)
 
-        let stranger = try await Infrastructure(.mock(MockBackend()))
-        try await stranger.auth.signUp(email: "eve@example.com", password: "secret")
-        let others = try await stranger.auth.accessToken().value
+        let foreign = try await Infrastructure(.mock(MockBackend()))
+        try await foreign.auth.signUp(email: "eve@example.com", password: "secret")
+        let others = try await foreign.auth.accessToken().value
         func code(_ token: Secret, asks: Bool = false) async -> ErrorCode? {
             do throws(TokenError) {
                 _ = try await verifier.verify(token, checksRevocation: asks)
@@ -35,7 +35,7 @@ import Testing
         #expect(await code(token, asks: true) == .userDisabled)
         time.advance(3601)
         #expect(await code(token) == .tokenExpired)
-        await stranger.shutDown()
+        await foreign.shutDown()
         await backend.shutDown()
     }
 }

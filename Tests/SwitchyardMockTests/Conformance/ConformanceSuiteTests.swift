@@ -81,7 +81,7 @@ import Testing
         func makeStorageClient() async throws -> any StorageClient { MockStorageClient(backend) }
     }
 
-    /// Declares no cache, and asks the server whatever source it is told.
+    /// Declares no cache, and asks the server whatever source is asked for.
     private struct Pretender: StorageHarness {
         private static let capabilities: StorageCapabilities = {
             var capabilities = StorageCapabilities.all

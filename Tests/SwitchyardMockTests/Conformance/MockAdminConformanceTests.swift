@@ -20,7 +20,7 @@ import Testing
     }
 }
 
-/// Where nobody signs in with an address that was not confirmed.
+/// Where no one signs in with an address that was not confirmed.
 @Suite struct MockConfirmedAdminTests {
     static let harness = MockAdminHarness(asksForConfirmation: true)
 
@@ -47,7 +47,7 @@ import Testing
 
 /// The suite itself, and that it finds out who lies.
 @Suite struct AdminSuiteTests {
-    @Test func `Checks leave nobody behind`() async throws {
+    @Test func `Checks leave no one behind`() async throws {
         let harness = MockAdminHarness()
         let report = await runConformance([.admin(harness)])
         #expect(report.failed == 0)
@@ -69,11 +69,11 @@ import Testing
         /// The check that finds it out.
         var check: String {
             switch self {
-            case .pagesByNumber: "deleting accounts that were shown skips nobody"
+            case .pagesByNumber: "deleting accounts that were shown skips no one"
             case .deletesMissing: "what is not there cannot be deleted alone"
             case .keepsClaims: "claims are emptied"
             case .forgetsPasswords: "a new password lets in, and the old one does not"
-            case .makesCancelled: "a cancelled call makes nobody"
+            case .makesCancelled: "a cancelled call makes no one"
             case .replacesImported: "a known ID is refused by itself, and its account stays"
             }
         }
@@ -111,7 +111,7 @@ import Testing
             guard lie == .makesCancelled, Task.isCancelled else { return try await base.create(account) }
             let made = await Task { try? await base.create(account) }.value
             guard made == nil else { throw AuthError(.cancelled, "The call was cancelled.") }
-            throw AuthError(.internal, "Nobody was made.")
+            throw AuthError(.internal, "No one was made.")
         }
 
         func update(_ id: AuthUser.ID, _ edit: AccountEdit) async throws(AuthError) -> ManagedAccount {

@@ -144,7 +144,7 @@ private struct AcmeHarness: StorageHarness {
         #expect(storage.unwrapped(as: MockStorageClient.self) != nil)
     }
 
-    @Test func `A setting that is out of bounds is told with its place and what is expected`() throws {
+    @Test func `A setting that is out of bounds is reported with its place and what is expected`() throws {
         let json =
             #"{ "default": "acme", "providers": { "acme": { "project": "demo", "apiKey": "k", "attempts": 12 } } }"#
         let configuration = try InfrastructureConfiguration(json: Data(json.utf8), environment: [:])

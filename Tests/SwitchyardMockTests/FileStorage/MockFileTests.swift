@@ -42,7 +42,7 @@ import Testing
         await #expect(throws: FileStorageError.self) { try await files.data(at: "notes/a.txt", range: nil, limit: 3) }
     }
 
-    @Test func `Progress is told to the end`() async throws {
+    @Test func `Progress is reported to the end`() async throws {
         let clock = ManualClock()
         let slow = MockFileStorageClient(
             backend, network: MockNetwork(clock: clock, latency: .seconds(1)), partSize: 4)
@@ -59,7 +59,7 @@ import Testing
         #expect(seen.all.map(\.completedBytes) == seen.all.map(\.completedBytes).sorted())
     }
 
-    @Test(.timeLimit(.minutes(1))) func `Whoever asks for the progress as it ends is told of the end`() async throws {
+    @Test(.timeLimit(.minutes(1))) func `A reader of the progress that comes as it ends gets the end`() async throws {
         for _ in 0..<500 {
             let transfer = try await files.upload(.data(Data([1])), to: "a.bin")
             await withTaskGroup(of: TransferProgress.Phase?.self) { group in

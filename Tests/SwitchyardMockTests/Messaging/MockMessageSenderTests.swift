@@ -42,7 +42,7 @@ import Testing
             if case .success(let name) = outcome { #expect(arrived[name] == message.title) }
         }
         guard case .failure(let error) = outcomes[40] else {
-            Issue.record("a message went to nobody")
+            Issue.record("a message went to no one")
             return
         }
         #expect(error.code == .unregistered)
@@ -59,7 +59,7 @@ import Testing
         #expect(outcomes.count == 2 && backend.messages.sent.isEmpty)
     }
 
-    @Test func `A project's sender tells its observer, keeps to the deadline, and follows the choice for messages`()
+    @Test func `A project's sender notifies its observer, keeps to the deadline, and follows the choice for messages`()
         async throws
     {
         let events = EventLog()
@@ -72,17 +72,17 @@ import Testing
             try await withRequest(deadline: .now) { _ = try await sender.send(message) }
         }
         #expect(late?.code == .deadlineExceeded && backend.messages.sent.map(\.title) == ["Hi"])
-        let told = events.all.filter { event in
+        let reported = events.all.filter { event in
             if case .call("send message", _, _) = event.kind { true } else { false }
         }
-        #expect(told.map(\.service) == [.messaging, .messaging] && told.first?.requestID == "7f3a")
+        #expect(reported.map(\.service) == [.messaging, .messaging] && reported.first?.requestID == "7f3a")
         #expect(sender.provider == .mock)
         await server.shutDown()
         let closed = await #expect(throws: InfrastructureError.self) { _ = try await server.messageSender() }
         #expect(closed?.code == .shutDown)
     }
 
-    @Test func `Where nobody was chosen for messages nobody sends`() async throws {
+    @Test func `Without a provider for messages nothing is sent`() async throws {
         var selection = InfrastructureSelection(default: .mock)
         selection.omit(.messaging)
         let server = try await InfrastructureFactory(MockModule(backend: backend)).make(selection)

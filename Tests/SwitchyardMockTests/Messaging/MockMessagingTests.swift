@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test func `A message that comes twice is told once`() async throws {
+    @Test func `A message that comes twice is delivered once`() async throws {
         let token = try await messaging.token()
         let seen = Gathered(messaging.messageStream())
         let message = try backend.messages.send(title: "One", data: ["k": "v"], to: token)
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test func `A deleted token reaches nobody, and the stream of tokens says so`() async throws {
+    @Test func `A deleted token reaches no one, and the stream of tokens says so`() async throws {
         let tokens = Gathered(messaging.tokenStream())
         let token = try await messaging.token()
         try await eventually("the token") { tokens.last == .some(token) }

@@ -79,12 +79,12 @@ import Testing
         network.isOnline = false
         try await first.storage.setDocument("a/1", ["owner": .of(alice.id)])
         try await first.auth.signOut()
-        try await first.storage.setDocument("a/2", ["owner": "nobody"])
+        try await first.storage.setDocument("a/2", ["owner": "missing"])
         await first.shutDown()
 
         let later = try await InfrastructureFactory(module()).make(InfrastructureSelection(default: .mock))
         try await later.storage.waitForPendingWrites()
-        #expect(try await later.storage.document("a/2", from: .server)["owner"] == "nobody")
+        #expect(try await later.storage.document("a/2", from: .server)["owner"] == "missing")
         #expect(try await !later.storage.document("a/1", from: .server).exists)
         try await later.auth.signIn(email: "alice@example.com", password: "secret")
         _ = try await later.storage.document("a/1")
@@ -182,7 +182,7 @@ import Testing
         }
     }
 
-    @Test func `Nothing of a folder is touched where its contents cannot be kept`() throws {
+    @Test func `Nothing of a folder is touched where its contents cannot be saved`() throws {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         try Data("mine".utf8).write(to: folder.appendingPathComponent("contents"))
         let error = #expect(throws: InfrastructureError.self) { try MockBackend(folder: folder) }
@@ -208,7 +208,7 @@ import Testing
     // MARK: Whose folder it is
 
     /// A hold on the folder as another process would have it.
-    private final class Stranger {
+    private final class OtherProcess {
         private let descriptor: Int32
         let hasIt: Bool
         init(_ folder: URL) {
@@ -220,18 +220,18 @@ import Testing
 
     @Test func `A folder that another process uses is refused, and free when that has ended`() async throws {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        var stranger: Stranger? = Stranger(folder)
-        #expect(stranger?.hasIt == true)
+        var foreign: OtherProcess? = OtherProcess(folder)
+        #expect(foreign?.hasIt == true)
         let error = await #expect(throws: InfrastructureError.self) {
             _ = try await InfrastructureFactory(module()).make(InfrastructureSelection(default: .mock))
         }
         #expect(error?.code == .locked)
         #expect(error?.message.contains("another process") == true)
-        stranger = nil
+        foreign = nil
         let backend = try await InfrastructureFactory(module()).make(InfrastructureSelection(default: .mock))
-        #expect(!Stranger(folder).hasIt)
+        #expect(!OtherProcess(folder).hasIt)
         await backend.shutDown()
-        #expect(Stranger(folder).hasIt)
+        #expect(OtherProcess(folder).hasIt)
     }
 
     @Test func `A second mock on a folder is refused, also in the same process`() throws {
@@ -250,9 +250,9 @@ import Testing
         try await storage.setDocument("a/1", ["n": 1])
         await storage.shutDown()
         await storage.shutDown()
-        #expect(!Stranger(folder).hasIt)
+        #expect(!OtherProcess(folder).hasIt)
         await auth.shutDown()
-        #expect(Stranger(folder).hasIt)
+        #expect(OtherProcess(folder).hasIt)
 
         // Somebody else changes something meanwhile.
         let other = try MockBackend(folder: folder)
@@ -342,7 +342,7 @@ import Testing
         let first = try MockStorageClient(project, network: network, keptAs: "phone")
         try await MockStorageClient(project).setDocument("a/1", ["n": 1])
         _ = try await first.document("a/1")
-        // Folders in their places: nobody can write there.
+        // Folders in their places: no one can write there.
         let places = ["phone.json", "phone-cache.json"].map { folder.appendingPathComponent($0) }
         for place in places {
             try? FileManager.default.removeItem(at: place)
@@ -365,7 +365,7 @@ import Testing
     }
 
     @Test(arguments: ["phone-cache.json", "messages.json", "installation.json"])
-    func `What is damaged of the cache or the messages is told and set aside too`(_ name: String) async throws {
+    func `What is damaged of the cache or the messages is reported and set aside too`(_ name: String) async throws {
         func open() async throws {
             let project = try MockBackend(folder: folder)
             defer { project.close() }

@@ -100,7 +100,8 @@ import Testing
         #expect(try await tablet.document("a/1")["n"] == 106)
     }
 
-    @Test func `A refused write is taken back, told on its receipt and kept until somebody decides`() async throws {
+    @Test func `A refused write is taken back, reported on its receipt and stored until somebody decides`() async throws
+    {
         try await phone.setDocument("a/1", ["n": 1])
         network.isOnline = false
         let receipt = try await phone.updateDocument("a/1", ["n": 2])

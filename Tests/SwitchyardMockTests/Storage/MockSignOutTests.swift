@@ -46,7 +46,7 @@ import Testing
             network.isOnline = false
             try await device.storage.setDocument("a/1", ["n": .of(round)])
             try await device.auth.signOut(.local, wipesLocalData: true)
-            // Written by nobody in particular, after everything was wiped.
+            // Written by no one in particular, after everything was wiped.
             try await device.storage.setDocument("a/2", ["n": .of(round)])
             #expect(await device.auth.state == .signedOut(SignOut(.byUser, wipesLocalData: true)))
             #expect(try await waiting == 1)
@@ -67,14 +67,14 @@ import Testing
         let shown = Gathered(device.storage.pendingWrites())
         try await eventually("the queue") { shown.last?.count == 1 }
         try await device.auth.signOut()
-        try await eventually("nobody's queue") { shown.last?.isEmpty == true }
+        try await eventually("no one's queue") { shown.last?.isEmpty == true }
         #expect(try await waiting == 0)
         network.isOnline = true
         try await device.auth.signUp(email: "bob@example.com", password: "secret")
         try await device.storage.setDocument("a/2", ["n": 2]).acknowledged()
         try await device.storage.waitForPendingWrites()
         #expect(try await !other.document("a/1").exists, "it is Alice's")
-        #expect(try await !device.storage.document("a/1").exists, "and nobody else sees it")
+        #expect(try await !device.storage.document("a/1").exists, "and no one else sees it")
         try await device.auth.signOut(.local, wipesLocalData: true)
         try await device.auth.signIn(email: "alice@example.com", password: "secret")
         _ = try await device.storage.document("a/1")
@@ -106,7 +106,7 @@ import Testing
         try await interrupt("alice.bin")
         #expect(try await files.interruptedUploads().map(\.path) == ["alice.bin"])
         try await device.auth.signOut()
-        #expect(try await files.interruptedUploads().isEmpty, "it is nobody else's")
+        #expect(try await files.interruptedUploads().isEmpty, "it is no one else's")
         try await device.auth.signUp(email: "bob@example.com", password: "secret")
         #expect(try await files.interruptedUploads().isEmpty)
         try await interrupt("bob.bin")
@@ -151,7 +151,7 @@ import Testing
         await device.shutDown()
     }
 
-    @Test func `Nobody follows a client that has been shut down`() async throws {
+    @Test func `A client that has been shut down has no followers`() async throws {
         let auth = try #require(device.auth.unwrapped(as: MockAuthClient.self))
         _ = try await device.storage.document("a/1")
         try await eventually("one feed follows the session for all") { auth.listenerCount == 1 }
@@ -159,7 +159,7 @@ import Testing
         await storage?.shutDown()
         #expect(auth.listenerCount == 1)
         await device.shutDown()
-        try await eventually("nobody does") { auth.listenerCount == 0 }
+        try await eventually("no one does") { auth.listenerCount == 0 }
     }
 
     @Test func `Somebody who signs in at once does not make the request forgotten`() async throws {

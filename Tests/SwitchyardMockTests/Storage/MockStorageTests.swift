@@ -86,7 +86,7 @@ import Testing
         #expect(attempts.value == 2)
     }
 
-    @Test func `A live query tells what changed, with positions`() async throws {
+    @Test func `A live query reports what changed, with positions`() async throws {
         let storage = storage
         for number in 1...3 {
             try await storage.setDocument(StoragePath(validating: "a/\(number)"), ["n": .of(number)])
@@ -117,7 +117,7 @@ import Testing
         try await eventually("the next in line") { seen.last?.documents.map(\.id) == ["2", "3"] }
     }
 
-    @Test func `A write elsewhere wakes nobody`() async throws {
+    @Test func `A write elsewhere wakes no listener`() async throws {
         let storage = storage
         let seen = Gathered(storage.snapshots(of: Query(in: "a")))
         try await eventually("the first snapshot") { seen.all.count == 1 }

@@ -141,11 +141,11 @@ import Testing
         var checkInInterval: Double?
     }
 
-    /// Nobody has a phone.
+    /// No one has a phone.
     private func devices(of responder: String) async throws -> [MessagingToken] { [] }
 
-    private func tellOfMissedCheckIns(at now: Date, on backend: Infrastructure) async throws {
-        func tellOfMissedCheckIns(at now: Date) async throws {
+    private func notifyOfMissedCheckIns(at now: Date, on backend: Infrastructure) async throws {
+        func notifyOfMissedCheckIns(at now: Date) async throws {
             let project = try await backend.actingAsProject().storage
             let sender = try await backend.messageSender()
             let people = project.collection("users", of: Person.self).where(\.lastCheckInAt, .lessThan, now)
@@ -172,10 +172,10 @@ import Testing
                 }
             }
         }
-        try await tellOfMissedCheckIns(at: now)
+        try await notifyOfMissedCheckIns(at: now)
     }
 
-    @Test func `A missed check-in is told once`() async throws {
+    @Test func `A missed check-in is reported once`() async throws {
         let backend = try await Infrastructure(.mock(project))
         let other = try await Infrastructure(.mock(project))
         let bobID = try await other.auth.signUp(email: "bob@example.com", password: "a long one").get().id
@@ -185,11 +185,11 @@ import Testing
         try await backend.checkIns.checkIn()
         #expect(!alice.id.isEmpty)
 
-        try await tellOfMissedCheckIns(at: Date(timeIntervalSinceNow: 3600), on: backend)
+        try await notifyOfMissedCheckIns(at: Date(timeIntervalSinceNow: 3600), on: backend)
         #expect(try await other.notifications.notifications().isEmpty)
-        for _ in 1...2 { try await tellOfMissedCheckIns(at: Date(timeIntervalSinceNow: 90_000), on: backend) }
-        let told = try await other.notifications.notifications()
-        #expect(told.map(\.kind) == ["missedCheckIn"])
+        for _ in 1...2 { try await notifyOfMissedCheckIns(at: Date(timeIntervalSinceNow: 90_000), on: backend) }
+        let reported = try await other.notifications.notifications()
+        #expect(reported.map(\.kind) == ["missedCheckIn"])
         await backend.shutDown()
         await other.shutDown()
     }

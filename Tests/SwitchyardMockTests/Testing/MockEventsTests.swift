@@ -4,7 +4,7 @@ import SwitchyardMock
 import SwitchyardTestSupport
 import Testing
 
-/// What a mock tells the observer of what goes on below its clients.
+/// What a mock reports to the observer of what goes on below its clients.
 @Suite struct MockEventsTests {
     private let time = TestTime()
     private let network = MockNetwork()
@@ -18,7 +18,7 @@ import Testing
             InfrastructureSelection(default: .mock), in: options)
     }
 
-    @Test func `A connection that comes back is told while a stream is open`() async throws {
+    @Test func `A connection that comes back is reported while a stream is open`() async throws {
         let device = try await device()
         network.isOnline = false
         network.isOnline = true
@@ -35,7 +35,7 @@ import Testing
         await device.shutDown()
     }
 
-    @Test func `Each refresh of a token is told, with the failure if there was one`() async throws {
+    @Test func `Each refresh of a token is reported, with the failure if there was one`() async throws {
         let device = try await device()
         try await device.auth.signUp(email: "alice@example.com", password: "secret")
         _ = try await device.auth.accessToken()
@@ -57,7 +57,8 @@ import Testing
         await device.shutDown()
     }
 
-    @Test func `A write that does not get through says why and until when, and an observer hears of each cause once`()
+    @Test
+    func `A write that does not get through says why and until when, and an observer is notified of each cause once`()
         async throws
     {
         let clock = ManualClock()
@@ -92,9 +93,10 @@ import Testing
         await device.shutDown()
     }
 
-    @Test func `A write that waits for the network has been tried once, and an observer hears why`() async throws {
+    @Test func `A write that waits for the network has been tried once, and an observer gets the reason`() async throws
+    {
         let device = try await device()
-        var told: [InfrastructureEvent.Failure] {
+        var reported: [InfrastructureEvent.Failure] {
             log.kinds.compactMap { if case .pendingWrites(_, let failure?) = $0 { failure } else { nil } }
         }
         func attempts() async throws -> [Int] {
@@ -105,11 +107,11 @@ import Testing
         try await device.storage.setDocument("a/1", ["n": 1])
         try await device.storage.setDocument("a/2", ["n": 2])
         #expect(try await attempts() == [1, 0])
-        #expect(told.map(\.code) == [.unavailable])
-        #expect(told.first?.message.hasPrefix("The mock's network is off.") == true)
+        #expect(reported.map(\.code) == [.unavailable])
+        #expect(reported.first?.message.hasPrefix("The mock's network is off.") == true)
         try await device.storage.retryPendingWrites()
         #expect(try await attempts() == [2, 0])
-        #expect(told.count == 1)
+        #expect(reported.count == 1)
 
         network.isOnline = true
         try await device.storage.waitForPendingWrites()
@@ -118,14 +120,14 @@ import Testing
         #expect(try await attempts() == [0], "what the app has switched off is no failure")
         network.isOnline = false
         #expect(try await attempts() == [0])
-        #expect(told.count == 1)
+        #expect(reported.count == 1)
         try await device.storage.enableNetwork()
         #expect(try await attempts() == [1])
-        #expect(told.count == 2)
+        #expect(reported.count == 2)
         await device.shutDown()
     }
 
-    @Test func `A cause is news again only once another one or a success came, and no time is shown while offline`()
+    @Test func `A cause is reported again only once another one or a success came, and no time is shown while offline`()
         async throws
     {
         let network = MockNetwork(clock: ManualClock())
@@ -135,7 +137,7 @@ import Testing
         let storage = try #require(device.storage.unwrapped(as: MockStorageClient.self))
         let pending = Gathered(device.storage.pendingWrites())
         var first: PendingWrite? { pending.last?.first }
-        var told: Int { log.kinds.count { if case .pendingWrites(_, _?) = $0 { true } else { false } } }
+        var reported: Int { log.kinds.count { if case .pendingWrites(_, _?) = $0 { true } else { false } } }
         let busy = StorageError(.unavailable, "The server is busy.")
 
         storage.controls.fail(.send, times: 2, with: busy)
@@ -152,13 +154,13 @@ import Testing
         try await eventually("the third attempt has failed") { first?.attempts == 3 && first?.nextAttempt != nil }
         try await device.storage.retryPendingWrites()
         try await eventually("it is sent") { pending.last?.isEmpty == true }
-        #expect(told == 3, "the server is busy, the network is off, the server is busy")
+        #expect(reported == 3, "the server is busy, the network is off, the server is busy")
 
         storage.controls.fail(.send, with: busy)
         try await device.storage.disableNetwork()
         try await device.storage.setDocument("a/1", ["n": 2])
         try await device.storage.enableNetwork()
-        try await eventually("the observer is told again") { told == 4 }
+        try await eventually("the observer is notified again") { reported == 4 }
         try await device.storage.retryPendingWrites()
         try await device.storage.waitForPendingWrites()
         #expect(storage.controls.unused.isEmpty)

@@ -93,13 +93,13 @@ import Testing
         }
         #expect(inTransaction?.code == .unauthorized)
         try await alice.auth.signOut()
-        let nobody = await Self.refusal { () throws(StorageError) in
+        let signedOut = await Self.refusal { () throws(StorageError) in
             try await alice.storage.document("users/alice")
         }
-        #expect(nobody?.message.contains("while nobody is signed in") == true)
+        #expect(signedOut?.message.contains("while no user is signed in") == true)
     }
 
-    @Test func `A query is refused as a whole, by what it would show or by where it looks`() async throws {
+    @Test func `A query is refused as a whole, by what it would show or by what it reads`() async throws {
         let (_, alice, bob) = try await Self.devices(.ownersOnly)
         let all = await Self.refusal { () throws(StorageError) in try await alice.storage.documents(Query(in: "notes"))
         }
@@ -113,7 +113,7 @@ import Testing
         #expect(count?.code == .unauthorized)
     }
 
-    @Test func `A refused write is undone, reported and kept in the list`() async throws {
+    @Test func `A refused write is undone, reported and listed`() async throws {
         let (project, _, bob) = try await Self.devices(.ownersOnly)
         for change in [
             try DocumentWrite.update("notes/1", ["text": "mine"]), .delete("users/alice"),

@@ -72,7 +72,7 @@ extension ClientError {
         #expect(screen.texts.first == "saving" && screen.texts.last == "saved")
     }
 
-    @Test func `Whoever waits for the server can stop waiting, and the write is kept`() async throws {
+    @Test func `Whoever waits for the server can stop waiting, and the write stays queued`() async throws {
         network.isOnline = false
         let receipt = try await storage.setDocument("notes/1", ["text": "…"])
         // Nothing comes of it for twenty seconds, and the test does not wait that long.

@@ -99,7 +99,7 @@ struct Mail: Codable, Sendable {
 
     private func forget(_ device: MessagingToken) async throws { log("forgotten") }
 
-    func tell(_ devices: [MessagingToken], _ text: String) async throws {
+    func notify(_ devices: [MessagingToken], _ text: String) async throws {
         let sender = try await backend.messageSender()
         let messages = devices.map { OutgoingMessage(to: .device($0), title: "News", body: text) }
         for (device, outcome) in zip(devices, await sender.send(messages)) {
@@ -108,10 +108,10 @@ struct Mail: Codable, Sendable {
         }
     }
 
-    @Test func `A server tells many devices, and forgets those that are gone`() async throws {
+    @Test func `A server notifies many devices, and forgets those that are gone`() async throws {
         let phone = try await Infrastructure(.mock(project))
         let token = try await phone.messaging.token()
-        try await tell([token, MessagingToken("gone")], "It rains.")
+        try await notify([token, MessagingToken("gone")], "It rains.")
         #expect(project.messages.sent.map(\.body) == ["It rains."])
         #expect(log.lines == ["forgotten"])
         await phone.shutDown()

@@ -40,7 +40,7 @@ private final class Screen: Sendable {
         }
     }
 
-    private func tell(_ auth: any AuthClient, _ password: Secret) async {
+    private func signIn(_ auth: any AuthClient, _ password: Secret) async {
         do throws(AuthError) {
             try await auth.signIn(email: email, password: password)
         } catch .invalidCredential {
@@ -67,7 +67,7 @@ private final class Screen: Sendable {
 
         try await auth.signOut()
         await follow(auth)
-        await tell(auth, "a wrong one")
+        await signIn(auth, "a wrong one")
         try await auth.signIn(email: email, password: password)
         try await auth.signOut(.everywhere, wipesLocalData: true)
         #expect(
@@ -82,7 +82,7 @@ private final class Screen: Sendable {
         let backend = try await project.infrastructure()
         let auth = backend.auth
         _ = try await auth.signUp(email: email, password: password)
-        await tell(auth, password)
+        await signIn(auth, password)
         #expect(screen.texts == ["Open the link in the message we sent you."])
 
         try await auth.resendConfirmation(to: email)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SwitchyardProviderKit
 
-/// What becomes of messages that arrive while nobody listens.
+/// What becomes of messages that arrive while no one listens.
 @Suite struct MessagingHubTests {
     private func messages(_ inbox: MessageInbox, _ count: Int) async throws -> [String] {
         let stream = EventStream<RemoteMessage, MessagingError> { inbox.listen(messages: $0) }
@@ -24,7 +24,7 @@ import Testing
         #expect(try await messages(inbox, 100) == (151...250).map { "m\($0)" })
     }
 
-    @Test func `Nobody is handed what came for whoever used the device before`() async throws {
+    @Test func `No one is handed what came for whoever used the device before`() async throws {
         let auth = MockAuthClient(MockBackend())
         let alice = try await auth.signUp(email: "alice@example.org", password: "secret-1").get().id
         let inbox = MessageInbox(following: SessionFeed(auth))

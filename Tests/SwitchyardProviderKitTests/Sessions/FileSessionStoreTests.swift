@@ -52,9 +52,9 @@ import Testing
         }
     }
 
-    @Test func `A new folder holds nobody`() {
+    @Test func `A new folder has no session`() {
         #expect(FileSessionStore(folder: folder.url).read() == .found(.none))
-        #expect(folder.names.isEmpty, "looking makes nothing")
+        #expect(folder.names.isEmpty, "reading creates nothing")
     }
 
     @Test func `The file is its owner's alone, and so is the folder`() throws {
@@ -248,7 +248,9 @@ import Testing
         #expect(FileSessionStore(folder: folder.url).read() == .found(.signedOut(SignOut(.byUser))))
     }
 
-    @Test func `A session that can be neither replaced nor removed is told to be back after a restart`() throws {
+    @Test func `A session that can be neither replaced nor removed is reported as one that a restart brings back`()
+        throws
+    {
         _ = FileSessionStore(folder: folder.url).apply(begin(alice))
         let file = folder.url.appendingPathComponent(Self.longName)
         try FileManager.default.moveItem(at: folder.file, to: file)

@@ -43,14 +43,14 @@ struct SessionBench {
         return result
     }
 
-    /// Somebody else changes what is kept; noticed at the next look.
+    /// Another process changes the stored session; noticed at the next read.
     mutating func elsewhere(_ record: SessionRecord) { self.record = record }
 
     mutating func want(_ waiter: Int, refreshing: Bool = false, session: String? = nil) {
         send(.tokenWanted(waiter, session: session, refreshing: refreshing))
     }
 
-    /// The lease is had: what is kept is read again.
+    /// With the lease, the stored session is read again.
     mutating func prepare(_ number: Int) {
         send(.found(record))
         send(.prepared(number))

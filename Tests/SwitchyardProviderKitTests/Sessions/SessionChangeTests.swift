@@ -22,7 +22,7 @@ import Testing
     @Test func `New tokens count for the session and the version they were made from`() {
         let renewed = apply(.renew(fresh, nil, revision: 3), in: "a", to: alice)?.session
         #expect(renewed?.tokens == fresh && renewed?.revision == 4)
-        // What could not be kept made this version newer than the one on the device.
+        // What could not be saved made this version newer than the one on the device.
         #expect(apply(.renew(fresh, nil, revision: 5), in: "a", to: alice)?.session?.revision == 6)
         #expect(apply(.renew(fresh, nil, revision: 2), in: "a", to: alice) == nil)
         #expect(apply(.renew(fresh, nil, revision: 3), in: "a", to: bob) == nil)
@@ -51,7 +51,7 @@ import Testing
         #expect(apply(.update(user, fresh, revision: 3), in: "a", to: bob) == nil)
     }
 
-    @Test func `A sign-out ends its own session, and adds its request where nobody is signed in`() {
+    @Test func `A sign-out ends its own session, and adds its request where no user is signed in`() {
         let wipe = SignOut(.byUser, wipesLocalData: true)
         #expect(apply(.signOut(wipe), in: "a", to: alice) == .signedOut(wipe))
         #expect(apply(.signOut(wipe), in: "a", to: bob) == nil)

@@ -69,7 +69,7 @@ import Testing
             AuthUser(id: user), tokens: SessionSamples.tokens("\(user)-1", at: time.value), attempt: attempt)
     }
 
-    @Test func `A sign-out that the device cannot keep is told, and may be tried again`() async throws {
+    @Test func `A sign-out that the device cannot save is reported, and may be tried again`() async throws {
         let store = StuckSessionStore()
         let engine = engine(store)
         try await signIn(engine)
@@ -79,7 +79,7 @@ import Testing
                 try await engine.end(SignOut(.byUser), engine.session)
             }
             #expect(error?.code == .localStore && error?.isRetryable == true)
-            #expect(await engine.state == .signedOut(SignOut(.byUser)), "nobody is signed in here")
+            #expect(await engine.state == .signedOut(SignOut(.byUser)), "no user is signed in here")
         }
         store.isStuck = false
         try await engine.end(SignOut(.byUser), engine.session)
@@ -135,14 +135,14 @@ import Testing
         #expect(tokens.count == 1 && server.calls == ["refresh-alice-1"])
     }
 
-    @Test func `A refresh is told once, whoever asked for it, and with its failure`() async throws {
-        let told = Mutex<[InfrastructureEvent.Kind]>([])
-        let engine = engine(MemorySessionStore()) { kind in told.withLock { $0.append(kind) } }
+    @Test func `A refresh is reported once, whoever asked for it, and with its failure`() async throws {
+        let reported = Mutex<[InfrastructureEvent.Kind]>([])
+        let engine = engine(MemorySessionStore()) { kind in reported.withLock { $0.append(kind) } }
         try await signIn(engine)
         _ = try await engine.accessToken()
-        #expect(told.withLock { $0 } == [])
+        #expect(reported.withLock { $0 } == [])
         time.value += 4000
-        server.fail(AuthError(.unavailable, "Nobody there.", isRetryable: true))
+        server.fail(AuthError(.unavailable, "No one there.", isRetryable: true))
         await #expect(throws: AuthError.self) { try await engine.accessToken() }
         server.fail(nil)
         time.value += 60
@@ -152,8 +152,8 @@ import Testing
         server.letGo()
         for token in tokens { _ = try await token.value }
         #expect(
-            told.withLock { $0 } == [
-                .tokenRefreshed(failure: .init(.unavailable, "Nobody there.")), .tokenRefreshed(failure: nil),
+            reported.withLock { $0 } == [
+                .tokenRefreshed(failure: .init(.unavailable, "No one there.")), .tokenRefreshed(failure: nil),
             ])
     }
 
@@ -247,20 +247,20 @@ import Testing
         }
         var states = locked.stateStream.makeAsyncIterator()
         while let state = await states.next(), state != .locked {}
-        try await eventually("the next look is planned") { clock.sleeperCount == 1 }
+        try await eventually("the next read is scheduled") { clock.sleeperCount == 1 }
         clock.advance(by: .seconds(1))
-        try await eventually("it is still locked, and looks later") { clock.deadlines.first?.offset == .seconds(3) }
+        try await eventually("it is still locked, and reads later") { clock.deadlines.first?.offset == .seconds(3) }
         store.isLocked = false
         clock.advance(by: .seconds(2))
         while let state = await states.next(), state != .signedIn(AuthUser(id: "alice")) {}
-        #expect(clock.sleeperCount == 0, "nothing is looked for any more")
+        #expect(clock.sleeperCount == 0, "nothing is scheduled any more")
         await locked.shutDown()
     }
 
-    @Test func `A file that cannot be read for a while signs nobody out, and no token is lost`() async throws {
+    @Test func `A file that cannot be read for a while signs no one out, and no token is lost`() async throws {
         let folder = SessionFolder()
-        let told = Mutex<[InfrastructureEvent.Kind]>([])
-        let engine = engine(FileSessionStore(folder: folder.url)) { kind in told.withLock { $0.append(kind) } }
+        let reported = Mutex<[InfrastructureEvent.Kind]>([])
+        let engine = engine(FileSessionStore(folder: folder.url)) { kind in reported.withLock { $0.append(kind) } }
         try await signIn(engine)
         let aside = folder.url.appendingPathComponent("aside")
         try FileManager.default.moveItem(at: folder.file, to: aside)
@@ -269,17 +269,17 @@ import Testing
         time.value += 4000
         #expect(try await engine.accessToken().value == "access-alice-2")
         #expect(await engine.state == .signedIn(AuthUser(id: "alice")))
-        #expect(told.withLock { $0.contains { if case .notice = $0 { true } else { false } } })
+        #expect(reported.withLock { $0.contains { if case .notice = $0 { true } else { false } } })
         try FileManager.default.removeItem(at: folder.file)
         try FileManager.default.moveItem(at: aside, to: folder.file)
         time.value += 4000
         #expect(try await engine.accessToken().value == "access-alice-3")
         #expect(server.calls == ["refresh-alice-1", "refresh-alice-2"])
         let next = self.engine(FileSessionStore(folder: folder.url))
-        #expect(try await next.accessToken().value == "access-alice-3", "and the newest is kept")
+        #expect(try await next.accessToken().value == "access-alice-3", "and the newest is saved")
     }
 
-    @Test func `Streams tell each state in order, end with the engine, and let go`() async throws {
+    @Test func `Streams deliver each state in order, end with the engine, and let go`() async throws {
         let engine = engine(MemorySessionStore())
         let seen = Mutex<[AuthState]>([])
         let watching = Task {
@@ -290,7 +290,7 @@ import Testing
         try await eventually("somebody is signed in") { seen.withLock { $0.last?.isSignedIn == true } }
         _ = try await engine.accessToken(refreshing: true)
         try await engine.end(SignOut(.byUser), engine.session)
-        try await eventually("nobody is") { seen.withLock { $0.last == .signedOut(SignOut(.byUser)) } }
+        try await eventually("no one is") { seen.withLock { $0.last == .signedOut(SignOut(.byUser)) } }
         #expect(seen.withLock { $0.filter(\.isSignedIn).count } == 1, "a new token is no new state")
         for await _ in engine.stateStream { break }
         try await eventually("one listener is left") { engine.listenerCount == 1 }

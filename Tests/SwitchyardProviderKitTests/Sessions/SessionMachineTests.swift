@@ -10,7 +10,7 @@ import Testing
 
     // MARK: States
 
-    @Test func `What is kept decides the first state`() {
+    @Test func `What is stored decides the first state`() {
         var over = alice
         over.tokens = nil
         #expect(SessionMachine().state == .unknown)
@@ -75,7 +75,7 @@ import Testing
         bench.send(.waiterLeft(2))
         #expect(bench.code(1) == .cancelled && bench.code(2) == .cancelled && bench.abandoned.isEmpty)
         bench.send(.answered(1, renewed("next", at: 0)))
-        #expect(bench.record.session?.tokens?.refresh == "refresh-next", "what the server gave out is kept")
+        #expect(bench.record.session?.tokens?.refresh == "refresh-next", "what the server issued is saved")
     }
 
     @Test func `A clock set back makes a token suspect`() {
@@ -95,7 +95,7 @@ import Testing
         bench.prepare(1)
         bench.send(.answered(1, .failed(SessionSamples.unavailable)))
         #expect(bench.token(1) == "access-alice-1")
-        #expect(bench.code(2) == .unavailable, "who asked for a new one is told that there is none")
+        #expect(bench.code(2) == .unavailable, "who asked for a new one learns that there is none")
         #expect(bench.machine.state == .signedIn(alice.user))
         bench.now = 3601
         bench.want(3)
@@ -186,7 +186,7 @@ import Testing
         #expect(bench.send(.began(alice, attempt: bench.machine.nextAttempt())) != nil)
     }
 
-    @Test func `A sign-out where nobody is signed in also takes back sign-ins under way`() {
+    @Test func `A sign-out where no user is signed in also takes back sign-ins under way`() {
         var bench = SessionBench()
         let attempt = bench.machine.nextAttempt()
         bench.send(.ended(SignOut(.byUser), session: nil))

@@ -68,7 +68,7 @@ struct SessionWorld {
         check()
     }
 
-    /// Lets everything under way come to its end; nobody may be left waiting.
+    /// Lets everything under way come to its end; no one may be left waiting.
     mutating func settle() {
         for _ in 0..<10_000 where engines.contains(where: { !$0.work.isEmpty }) { work(random.int(0..<2)) }
         for index in engines.indices {

@@ -42,10 +42,10 @@ import Testing
         }
     }
 
-    @Test func `Each attempt that failed is told before the pause, and the last is thrown`() async throws {
-        let told = Mutex<[String]>([])
+    @Test func `Each attempt that failed is reported before the pause, and the last is thrown`() async throws {
+        let reported = Mutex<[String]>([])
         let caller = RetryingCaller(clock: ContinuousClock(), patience: .seconds(5)) { operation, attempt, _, error in
-            told.withLock { $0.append("\(operation) \(attempt) \(error.code)") }
+            reported.withLock { $0.append("\(operation) \(attempt) \(error.code)") }
         }
         let failures = Mutex([FileStorageError(.unavailable, "No network."), FileStorageError(.notFound, "Gone.")])
         let error = await #expect(throws: FileStorageError.self) {
@@ -54,7 +54,7 @@ import Testing
             }
         }
         #expect(error?.code == .notFound)
-        #expect(told.withLock { $0 } == ["list 1 unavailable"])
+        #expect(reported.withLock { $0 } == ["list 1 unavailable"])
     }
 
     @Test(.timeLimit(.minutes(1)))

@@ -38,12 +38,12 @@ final class MemoryFileServer: UploadDriver, DownloadDriver {
 
     let path: FilePath = "film.bin"
     let granularity: Int64
-    let tellsChecksums: Bool
+    let reportsChecksums: Bool
     private let state = Mutex(State())
 
-    init(granularity: Int64 = 1, tellsChecksums: Bool = true) {
+    init(granularity: Int64 = 1, reportsChecksums: Bool = true) {
         self.granularity = granularity
-        self.tellsChecksums = tellsChecksums
+        self.reportsChecksums = reportsChecksums
     }
 
     var calls: [String] { state.withLock { $0.calls } }
@@ -80,7 +80,7 @@ final class MemoryFileServer: UploadDriver, DownloadDriver {
         StoredFile(
             FileMetadata(
                 path: path, size: Int64(file.contents.count), contentType: "text/plain", version: "\(file.version)"),
-            tellsChecksums ? ContentChecksums(crc32c: CRC32C.checksum(of: file.contents)) : ContentChecksums())
+            reportsChecksums ? ContentChecksums(crc32c: CRC32C.checksum(of: file.contents)) : ContentChecksums())
     }
 
     func describe() throws(FileStorageError) -> StoredFile {

@@ -106,7 +106,7 @@ import Testing
         #expect(try manager.interruptedUploads(of: "").isEmpty)
     }
 
-    @Test func `Nobody goes on with what somebody else runs`() async throws {
+    @Test func `No one goes on with what somebody else runs`() async throws {
         let bench = try TransferBench()
         defer { bench.remove() }
         bench.server.fail("send", .hang)

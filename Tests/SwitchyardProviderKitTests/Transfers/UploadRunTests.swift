@@ -59,7 +59,7 @@ struct TransferBench {
         let hands = Task {
             while !Task.isCancelled {
                 if clock.sleeperCount > 0 { clock.advance(by: step) }
-                // Nobody says when a transfer falls asleep, and it may never do so again.
+                // No one says when a transfer falls asleep, and it may never do so again.
                 try await Task.sleep(for: .milliseconds(1))
             }
         }
@@ -151,7 +151,7 @@ struct TransferBench {
         }
     }
 
-    @Test func `A forgotten session begins anew with what can be produced again`() async throws {
+    @Test func `A forgotten session restarts with what can be produced again`() async throws {
         let bench = try TransferBench()
         defer { bench.remove() }
         bench.server.fail("send", .loseAnswer)

@@ -13,7 +13,7 @@ struct LocalPostgresTests {
     }
 
     @Test(arguments: ["", "/nowhere/bin"])
-    func `A variable that names a folder without PostgreSQL is told as such`(_ folder: String) {
+    func `A variable that names a folder without PostgreSQL is reported as such`(_ folder: String) {
         let error = #expect(throws: LocalPostgresError.self) {
             try PostgresPrograms.find(in: ["SWITCHYARD_POSTGRES_BIN": folder])
         }
@@ -22,7 +22,7 @@ struct LocalPostgresTests {
             error?.description.hasPrefix("SWITCHYARD_POSTGRES_BIN is “\(folder)”, where PostgreSQL's programs") == true)
     }
 
-    @Test func `One in a folder finds again what it kept, one without leaves nothing`() async throws {
+    @Test func `One in a folder finds again what it stored, one without leaves nothing`() async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("kept-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
         let first = try await LocalPostgres(folder: folder)

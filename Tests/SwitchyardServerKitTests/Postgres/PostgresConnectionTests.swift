@@ -47,7 +47,7 @@ struct PostgresConnectionTests {
         }
     }
 
-    @Test func `A statement that is kept is parsed once, also where an earlier unit with it has failed`() async throws {
+    @Test func `A prepared statement is parsed once, also where an earlier unit with it has failed`() async throws {
         try await withPool { server, _ in
             let pool = PostgresPool(port: UInt16(server.port), user: "postgres", limit: 1)
             let sum = PostgresStatement("select $1::int + 1", ["1"], isKept: true)
@@ -68,7 +68,7 @@ struct PostgresConnectionTests {
         }
     }
 
-    @Test func `More kept statements than a connection keeps are parsed each time`() {
+    @Test func `More prepared statements than a connection allows are parsed each time`() {
         var names = PostgresStatementNames(limit: 2)
         let statements = ["a", "b", "c"].map { PostgresStatement($0, isKept: true) } + [PostgresStatement("d")]
         names.prepare(statements)
@@ -103,15 +103,15 @@ struct PostgresConnectionTests {
         }
     }
 
-    @Test func `Who listens hears`() async throws {
+    @Test func `Listeners receive notifications`() async throws {
         try await withPool { server, pool in
-            let heard = Mutex<[String]>([])
+            let received = Mutex<[String]>([])
             let listener = try await PostgresConnection(
                 port: UInt16(server.port), user: "postgres", database: server.name
-            ) { channel, payload in heard.withLock { $0.append("\(channel) \(payload)") } }
+            ) { channel, payload in received.withLock { $0.append("\(channel) \(payload)") } }
             _ = try await listener.run([PostgresStatement("listen news")])
             _ = try await pool.run([PostgresStatement("select pg_notify('news', 'one'), pg_notify('news', 'two')")])
-            try await eventually("both were heard") { heard.withLock { $0 == ["news one", "news two"] } }
+            try await eventually("both were received") { received.withLock { $0 == ["news one", "news two"] } }
             listener.close()
         }
     }

@@ -26,7 +26,7 @@ import Testing
         )
     }
 
-    @Test func `A rule is added, strikes what it is meant for, and tells so`() async throws {
+    @Test func `A rule is added, affects what it is meant for, and reports it`() async throws {
         let server = try server()
         let added = try await ask(
             server, "POST", "/_faults",

@@ -6,7 +6,7 @@ import Testing
 @Suite struct `Fault switches` {
     private static let request = "GET /page HTTP/1.1\r\nHost: x\r\n\r\n"
 
-    @Test func `A burst of 5xx answers strikes as often as told and then stops`() async throws {
+    @Test func `A burst of 5xx answers occurs as often as set and then stops`() async throws {
         let server = try LoopbackServer { _ in .text("fine") }
         let rule = server.faults.add(.answer(ServerResponse(status: 503)), times: 2)
         let client = try await PlainClient(server)
@@ -19,7 +19,7 @@ import Testing
         await server.stop()
     }
 
-    @Test func `Only requests that meet the condition are struck, after those let through`() async throws {
+    @Test func `Only requests that meet the condition are affected, after those let through`() async throws {
         let server = try LoopbackServer { _ in .text("fine") }
         server.faults.add(.answer(ServerResponse(status: 500)), times: 1, after: 1) { $0.path == "/page" }
         let client = try await PlainClient(server)
@@ -79,7 +79,7 @@ import Testing
         await server.stop()
     }
 
-    @Test func `A stream is cut where told`() async throws {
+    @Test func `A stream is cut where set`() async throws {
         let failures = WrittenBytes()
         let server = try LoopbackServer { _ in
             .stream { writer in

@@ -120,7 +120,7 @@ import Testing
         await server.stop()
     }
 
-    @Test func `A handler that reads the body makes the client hear 100 Continue`() async throws {
+    @Test func `A handler that reads the body makes the server send 100 Continue`() async throws {
         let server = try Self.echoServer()
         let client = try await PlainClient(server)
         let head = "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nExpect: 100-continue\r\n\r\n"

@@ -8,7 +8,7 @@ import Testing
 
 @testable import SwitchyardSupabase
 
-/// The client and the local server, where the suite does not look.
+/// The client and the local server, beyond the suite.
 @Suite(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
 struct LocalSupabaseAdminTests {
     private static func with(_ body: (LocalSupabase, any AdminClient) async throws -> Void) async throws {

@@ -108,8 +108,8 @@ struct SupabaseAdminConformanceTests {
                 "a custom token signs in as the one it was made for",
                 "a custom token for somebody new makes the account",
                 "claims of a custom token show in the session's tokens, and are not the account's",
-                "a custom token for somebody disabled lets nobody in", "a custom token that was altered is refused",
-                "custom tokens for nobody, or with claims that no token can hold, are refused",
+                "a custom token for somebody disabled lets no one in", "a custom token that was altered is refused",
+                "custom tokens for no one, or with claims that no token can hold, are refused",
                 "a password that PBKDF2 has hashed lets in after the import", "a cancelled call ends no session",
                 "a custom token does not show in texts",
             ])

@@ -28,7 +28,7 @@ import Testing
         (#"{"message":"Invalid API key","hint":"x"}"#, 401), (#"{"code":"no_authorization","message":"x"}"#, 401),
         (#"{"code":"bad_jwt","message":"x"}"#, 403), (#"{"code":"not_admin","message":"x"}"#, 403), ("", 403),
     ])
-    func `A key that is refused is told from a session that is over`(body: String, status: Int) async throws {
+    func `A key that is refused is distinguished from a session that is over`(body: String, status: Int) async throws {
         let bed = Bed(Bed.on(.get, Bed.user, body, status: status))
         let error = await #expect(throws: AuthError.self) { try await bed.client.account(Bed.id) }
         #expect(error?.code == .unauthenticated && error?.isRetryable == false)
@@ -38,7 +38,7 @@ import Testing
 
     // MARK: Finding
 
-    @Test func `Nobody is what the service calls nobody, and no page that another server has not`() async throws {
+    @Test func `A missing account is reported as the service does, and so is a missing page`() async throws {
         let unknown = Bed(Bed.refusal(.get, Bed.user, "user_not_found", status: 404))
         #expect(try await unknown.client.accounts([.id(Bed.id)]) == [nil])
         let elsewhere = Bed(Bed.on(.get, Bed.user, "404 page not found", status: 404))
@@ -89,7 +89,8 @@ import Testing
         try transport.verify()
     }
 
-    @Test func `An account is disabled until its time has come, and a softly deleted one is nobody`() async throws {
+    @Test func `An account is disabled until its time has come, and a softly deleted one does not exist`() async throws
+    {
         for (more, isDisabled) in [
             (#","banned_until":"2100-01-01T00:00:00Z""#, true), (#","banned_until":"2020-01-01T00:00:00Z""#, false),
             ("", false),

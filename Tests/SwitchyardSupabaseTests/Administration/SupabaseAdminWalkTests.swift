@@ -95,7 +95,7 @@ private final class ChangingAccounts: Sendable {
         var cursor: AccountCursor?
         repeat {
             let limit = limit()
-            // By way of the text that is kept between processes.
+            // By way of the text that is stored between processes.
             var place: AccountListing.Place?
             if let cursor { place = try AccountListing.Place(cursor) }
             let page = try await walk.page(after: place, limit: limit)
@@ -107,14 +107,14 @@ private final class ChangingAccounts: Sendable {
     }
 
     @Test(arguments: 0..<300)
-    func `Pages skip nobody and show nobody twice, whoever comes and goes between answers`(seed: Int) async throws {
+    func `Pages skip no one and show no one twice, whoever comes and goes between answers`(seed: Int) async throws {
         var random = SeededGenerator(seed: UInt64(seed))
         let accounts = ChangingAccounts(
             seed: UInt64(seed) &+ 1000, count: random.int(0..<200), changes: random.int(0..<120))
         let size = random.int(1..<30)
         let changesSize = random.chance(30)
         let shown = try await walk(accounts) { changesSize ? random.int(1..<30) : size }
-        #expect(Set(shown).count == shown.count, "nobody twice")
+        #expect(Set(shown).count == shown.count, "no one twice")
         let stayed = accounts.founders.subtracting(accounts.deleted)
         #expect(stayed.subtracting(shown).isEmpty, "everybody who was there all the time")
     }

@@ -90,7 +90,7 @@ final class LocalSupabaseAuthHarness: AuthHarness {
             }
         ) { CurlTransport() }
         let client = try SupabaseAuthAdapter(
-            module.surroundings(ModuleContext(now: { [clock] in clock.now }, stateFolder: folder)),
+            module.clientContext(ModuleContext(now: { [clock] in clock.now }, stateFolder: folder)),
             deletion: module.deletion)
         devices.withLock { $0[ObjectIdentifier(client)] = folder }
         return client
@@ -146,7 +146,7 @@ final class LocalSupabaseAuthHarness: AuthHarness {
     }
 
     func confirmEmail(_ email: String) async throws {
-        // Where nobody is asked, every address counts as confirmed.
+        // Where no one is asked, every address counts as confirmed.
         guard features.asksForConfirmation else { return }
         try await open("signup", email)
     }
@@ -154,7 +154,7 @@ final class LocalSupabaseAuthHarness: AuthHarness {
     /// For the service, an anonymous account changes its address from none.
     func confirmFirstEmail(_ email: String) async throws { try await open("email_change", email) }
 
-    /// Both mailboxes agree, as the service asks for; where nobody is asked, one is enough.
+    /// Both mailboxes agree, as the service asks for; where no one is asked, one is enough.
     func confirmChange(from old: String, to email: String) async throws {
         if features.asksForConfirmation { try await open("email_change", old) }
         try await open("email_change", email)

@@ -107,7 +107,9 @@ struct LocalSupabaseSessionTests {
         }
     }
 
-    @Test func `A stolen refresh token ends the session, for the thief and for the owner, who is told`() async throws {
+    @Test func `A stolen refresh token ends the session, for the thief and for the owner, who is notified`()
+        async throws
+    {
         try await Self.withBed { bed in
             let client = try await bed.client("ann")
             let stolen = try await bed.supabase.database.run([
@@ -133,7 +135,7 @@ struct LocalSupabaseSessionTests {
         }
     }
 
-    @Test func `People with accounts of the project see their own documents and nobody else's`() async throws {
+    @Test func `People with accounts of the project see their own documents and no one else's`() async throws {
         try await Self.withBed { bed in
             let connection = try await bed.supabase.database.connect()
             try await connection.run(script: DocumentSchema.sql)

@@ -23,7 +23,7 @@ struct SharedSupabaseSessionTests {
 
         func client(_ context: ModuleContext, over transport: any Transport) throws -> any AuthClient {
             let module = SupabaseModule(SupabaseConfiguration(url: url, key: Secret(key))) { transport }
-            return try SupabaseAuthAdapter(module.surroundings(context), deletion: nil)
+            return try SupabaseAuthAdapter(module.clientContext(context), deletion: nil)
         }
     }
 
@@ -43,7 +43,7 @@ struct SharedSupabaseSessionTests {
         shared: SharedSession<Vendor>, other: SessionProcess<Vendor>, here: any AuthClient, user: AuthUser
     ) {
         let shared = try session(on: supabase)
-        let other = shared.process(.refreshUntilTold)
+        let other = shared.process(.refreshUntilStopped)
         let here = try other.client()
         return (shared, other, here, try await here.signUp(email: "ann@example.com", password: "secret").get())
     }
@@ -100,7 +100,7 @@ struct SharedSupabaseSessionTests {
         try await Self.withSupabase { supabase in
             let seen = try await Self.session(on: supabase).signInWhileRefreshing(8)
             #expect(seen.other.last == ["out"], "\(seen.other.suffix(3))")
-            #expect(seen.tokens.map(\.user) == seen.tokens.map(\.user).sorted(), "nobody comes back")
+            #expect(seen.tokens.map(\.user) == seen.tokens.map(\.user).sorted(), "no one comes back")
             #expect(
                 seen.tokens.allSatisfy { $0.user >= $0.before }, "who asks after a sign-in gets the new user's token")
         }
@@ -139,7 +139,7 @@ struct SharedSupabaseSessionTests {
     @Test func `Two who ask for new tokens at the same moment get the same ones, from one refresh`() async throws {
         try await Self.withSupabase { supabase in
             let shared = try Self.session(on: supabase)
-            let other = shared.process(.refreshUntilTold)
+            let other = shared.process(.refreshUntilStopped)
             let transport = CountingTransport(CurlTransport(), counting: Vendor.refreshMark)
             let here = try other.client(over: transport)
             try await here.signUp(email: "ann@example.com", password: "secret")

@@ -60,7 +60,7 @@ final class SupabaseAuthBed: Sendable {
         _ method: HTTPMethod, _ path: String, _ answer: String = "{}", status: Int = 200, headers: HTTPHeaders = [:]
     ) -> ScriptedExchange { .on(method, address + path, .json(answer, status: status, headers: headers)) }
 
-    /// In the present shape of errors.
+    /// In the current format of errors.
     static func refusal(_ method: HTTPMethod, _ path: String, _ code: String, status: Int = 400) -> ScriptedExchange {
         on(method, path, #"{"code":"\#(code)","message":"text of the server"}"#, status: status)
     }

@@ -66,7 +66,7 @@ import Testing
         #expect(limited.code == .rateLimited && limited.retryAfter == .seconds(47) && limited.isRetryable)
     }
 
-    @Test func `A refusal of the database, of the gateway, and of nobody we know`() {
+    @Test func `A refusal of the database, of the gateway, and of no one we know`() {
         #expect(error(#"{"code":"P0001","message":"alice@example.com is barred"}"#, status: 500).code == .unavailable)
         let raised = error(#"{"code":"P0001","message":"alice@example.com is barred"}"#, status: 409)
         #expect(raised.code.rawValue == "database_P0001" && !raised.description.contains("alice"))

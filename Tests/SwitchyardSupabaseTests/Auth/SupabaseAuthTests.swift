@@ -14,7 +14,7 @@ import Testing
     private typealias Bed = SupabaseAuthBed
     private let password = "/token?grant_type=password"
 
-    @Test func `Signing in sends the key apart, asks for the present shape of errors, and no bearer`() async throws {
+    @Test func `Signing in sends the key apart, asks for the current format of errors, and no bearer`() async throws {
         let bed = Bed(Bed.on(.post, password, Bed.session()))
         let user = try await bed.client.signIn(email: "alice@example.com", password: "pä ss")
         #expect(user.id == "alice" && user.identities == [.password] && user.isEmailVerified && user.phoneNumber == nil)
@@ -136,7 +136,7 @@ import Testing
     }
 
     @Test(arguments: ["https://demo.supabase.co/auth/v1/verify?token=h&type=magiclink", "myapp://back?token_hash=h"])
-    func `The link of somebody else signs nobody in, and its session is given back`(link: String) async throws {
+    func `The link of somebody else signs no one in, and its session is given back`(link: String) async throws {
         // Mallory has a link sent to herself, and passes it on to Alice, whose app knows only her own address.
         let mallory = Bed.session("mallory", user: Bed.user("mallory"))
         let logout = ScriptedExchange.on(.post, Bed.address + "/logout?scope=local", .status(204))

@@ -68,7 +68,7 @@ import Testing
         #expect(try await bed.client.accessToken().value.reveal() == Bed.accessToken())
     }
 
-    @Test func `A key that the project does not take signs nobody out`() async throws {
+    @Test func `A key that the project does not take signs no one out`() async throws {
         let answer = #"{"message":"Invalid API key","hint":"x"}"#
         let bed = try await Bed.signedIn(
             Bed.on(.post, refreshPath, answer, status: 401), Bed.on(.get, "/user", answer, status: 401))
@@ -95,7 +95,7 @@ import Testing
                 bed.transport.expect(.on(.post, Bed.address + "/logout?scope=local", .status(204)))
                 try await bed.client.signOut()
             }
-            #expect(await refresh.value == .sessionChanged, "who waits is told at once")
+            #expect(await refresh.value == .sessionChanged, "waiting calls fail at once")
             gate.open()
             #expect(await bed.client.currentUser?.id == (isReplaced ? "bob" : nil))
             if isReplaced { #expect(try await bed.client.accessToken().value.reveal() == Bed.accessToken("bob")) }
@@ -205,9 +205,9 @@ import Testing
             let claims: JSON = ["sub": .string(subject)]
             return Secret("e30.\(Base64.encode(claims.bytes(), alphabet: .url)).c2ln")
         }
-        for stranger in [token("g-2"), "no token"] {
+        for foreign in [token("g-2"), "no token"] {
             let code = await bed.code { () async throws(AuthError) in
-                try await bed.client.reauthenticate(with: .identityToken(.google, stranger))
+                try await bed.client.reauthenticate(with: .identityToken(.google, foreign))
             }
             #expect(code == .invalidCredential)
         }
@@ -249,7 +249,7 @@ import Testing
 
     // MARK: Leaving
 
-    @Test func `Leaving this device needs nobody's consent`() async throws {
+    @Test func `Leaving this device needs no one's consent`() async throws {
         let gone = ScriptedExchange.on(
             .post, Bed.address + "/logout?scope=local", .failure(TransportError(.hostNotFound, "x")))
         let bed = try await Bed.signedIn(gone)
@@ -258,7 +258,8 @@ import Testing
         try bed.transport.verify()
     }
 
-    @Test func `A session that the device cannot forget is ended on the server, and the caller told`() async throws {
+    @Test func `A session that the device cannot forget is ended on the server, and the caller notified`() async throws
+    {
         let store = StuckSessionStore()
         let bed = Bed(
             Bed.on(.post, password, Bed.session()), .on(.post, Bed.address + "/logout?scope=local", .status(204)),

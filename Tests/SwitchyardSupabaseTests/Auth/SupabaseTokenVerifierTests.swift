@@ -43,7 +43,7 @@ import Testing
         var configuration = SupabaseConfiguration(url: Self.address, key: "key")
         configuration.jwtSecret = secret
         let verifier = SupabaseTokenVerifier(
-            try SupabaseModule(configuration) { transport }.surroundings(
+            try SupabaseModule(configuration) { transport }.clientContext(
                 ModuleContext(auth: nil, now: { Timestamp(clampingSeconds: Self.time, nanoseconds: 0) })))
         return (verifier, transport)
     }
@@ -136,12 +136,12 @@ import Testing
         let (usual, _) = try verifier()
         _ = usual
         let good = try SupabaseModule(SupabaseConfiguration(url: Self.address, key: "key")) { ScriptedTransport() }
-            .surroundings(
+            .clientContext(
                 ModuleContext(auth: nil, now: { Timestamp(clampingSeconds: Self.time, nanoseconds: 0) }))
         let verifier = SupabaseTokenVerifier(
             SupabaseContext(
                 configuration: configuration, project: good.project, transport: good.transport, session: good.session,
-                context: good.context))
+                module: good.module))
         #expect(await code(verifier, Self.signed(secret: secret.reveal())) == .unsupported)
     }
 
@@ -186,7 +186,7 @@ import Testing
             (#"{"id":"ada","deleted_at":"2001-01-01T00:00:00Z"}"#, .tokenRevoked), (#"{"id":"eve"}"#, .unavailable),
             ("{}", .unavailable),
         ] as [(String, ErrorCode?)])
-    func `Whoever is banned is told so, also by a service that answers for them`(
+    func `A banned user gets that error, also by a service that answers for them`(
         _ answer: String, _ expected: ErrorCode?
     ) async throws {
         let (verifier, transport) = try verifier(secret: Secret(Self.secret))

@@ -200,7 +200,7 @@ import Testing
         let folder = ScratchSpace.url.appendingPathComponent("supabase-\(UInt64.random(in: 0..<UInt64.max))")
         func place(_ url: String) throws -> URL? {
             try SupabaseModule(SupabaseConfiguration(url: url, key: "k"), transport: { ScriptedTransport() })
-                .surroundings(ModuleContext(stateFolder: folder)).folder("documents")
+                .clientContext(ModuleContext(stateFolder: folder)).folder("documents")
         }
         #expect(try place("https://a.example") != place("https://b.example"))
         #expect(try place("https://a.example") == place("https://a.example"))

@@ -35,7 +35,7 @@ import Testing
             ("sb_publishable_1", "sb_secret_1", "sb_secret_1", nil),
             ("sb_publishable_1", "eyJx.eyJy.z", "eyJx.eyJy.z", "Bearer eyJx.eyJy.z"),
         ] as [(String, String?, String, String?)])
-    func `A key of the present form is never sent as a token`(
+    func `A key of the current form is never sent as a token`(
         _ key: String, _ serviceKey: String?, _ sentKey: String, _ bearer: String?
     ) async throws {
         let (transport, service) = try service(
@@ -55,15 +55,15 @@ import Testing
     }
 
     @Test func `A stream does not ask in the name of somebody who has signed in since`() async throws {
-        let present = Mutex("alice")
+        let current = Mutex("alice")
         let transport = ScriptedTransport([])
         let tokens = SupabaseTokens(key: "key", issuer: .supabase) { _ throws(AuthError) in
-            AccessToken(value: Secret(Self.good), expiresAt: .distantFuture, userID: present.withLock { $0 })
+            AccessToken(value: Secret(Self.good), expiresAt: .distantFuture, userID: current.withLock { $0 })
         }
         let service = PostgRESTService(
             project: try SupabaseProject("https://demo.supabase.co"), tokens: tokens, transport: transport)
         let reader = try await service.reader()
-        present.withLock { $0 = "bob" }
+        current.withLock { $0 = "bob" }
         var failure: StorageError?
         do throws(StorageError) {
             _ = try await service.call("switchyard_changes", [:], isIdempotent: true, as: reader)
@@ -75,14 +75,14 @@ import Testing
     }
 
     @Test func `A series of calls, and new tokens for refused ones, are one person's`() async throws {
-        let present = Mutex("alice")
+        let current = Mutex("alice")
         let tokens = SupabaseTokens(key: "key", issuer: .supabase) { _ throws(AuthError) in
-            AccessToken(value: Secret(Self.good), expiresAt: .distantFuture, userID: present.withLock { $0 })
+            AccessToken(value: Secret(Self.good), expiresAt: .distantFuture, userID: current.withLock { $0 })
         }
         let refused = ScriptedExchange.on(
             .post, Self.rpc,
             check: { _ in
-                present.withLock { $0 = "bob" }
+                current.withLock { $0 = "bob" }
                 return nil
             }, .json(#"{"code":"PGRST303","message":"JWT expired"}"#, status: 401))
         let transport = ScriptedTransport([refused])

@@ -107,7 +107,7 @@ import Testing
             SupabaseConfiguration(url: "https://demo.supabase.co", key: "sb_publishable_1"),
             tokenExchange: exchanges.exchange, transport: { transport })
         let context = ModuleContext(auth: FixedAuthClient { _ in "opaque" }, now: { exchanges.now })
-        let number: Int = try await SupabaseFunctions(try module.surroundings(context)).callDatabase("hello")
+        let number: Int = try await SupabaseFunctions(try module.clientContext(context)).callDatabase("hello")
         #expect(number == 1)
         let sent = transport.requests[0].request.headers["Authorization"]
         #expect(sent?.hasPrefix("Bearer e30.") == true)

@@ -49,7 +49,7 @@ struct ActingFilesTests {
         try await Self.run.outcome(of: check)
     }
 
-    @Test func `The project reads and deletes what nobody else may`() async throws {
+    @Test func `The project reads and deletes what no one else may`() async throws {
         let harness = try await Harness()
         let (bob, alice) = (try await harness.acting(as: "bob").files, try await harness.acting(as: "alice").files)
         let folder = try FilePath(validating: "users/bob/private/\(UUID().uuidString)")
@@ -73,7 +73,7 @@ struct ActingFilesTests {
         await first.shutDown()
         let closed = await #expect(throws: FileStorageError.self) { try await first.metadata(of: path) }
         #expect(closed?.code == .shutDown)
-        // One that nobody holds any more finishes its transfers.
+        // One that no one holds any more finishes its transfers.
         let transfer = try await harness.acting(as: "alice").files.upload(.data(Data(count: 600_000)), to: path)
         #expect(try await transfer.result().size == 600_000)
         #expect(try await harness.acting(as: "alice").files.metadata(of: path).size == 600_000)

@@ -35,7 +35,7 @@ import Testing
         #expect(throws: FileStorageError.self) { try place("notes.txt", main: nil) }
     }
 
-    @Test func `A folder tells which buckets are right below it`() throws {
+    @Test func `A folder shows which buckets are right below it`() throws {
         let buckets = try SupabaseBuckets(Self.configuration(Self.several))
         #expect(buckets.folders(in: nil) == ["avatars", "users"])
         #expect(buckets.folders(in: "users") == ["users/photos"])

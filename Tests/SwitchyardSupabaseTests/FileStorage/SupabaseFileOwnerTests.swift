@@ -85,8 +85,8 @@ import Testing
             ], folder: folder)
         let id = try #require(try await again.interruptedUploads().first).id
         let (_, bob) = client([], folder: folder, user: "bob")
-        let (_, nobody) = client([], folder: folder) { _ throws(AuthError) in nil }
-        for other in [bob, nobody] {
+        let (_, signedOut) = client([], folder: folder) { _ throws(AuthError) in nil }
+        for other in [bob, signedOut] {
             #expect(try await other.interruptedUploads().isEmpty)
             #expect(await failure { _ = try await other.resumeUpload(id) }?.code == .notFound)
         }

@@ -98,11 +98,12 @@ import Testing
         ])
         let error = await failure { _ = try await client.list("u1", pageSize: 3, page: nil) }
         #expect(error?.code == (isMissing ? .notFound : nil))
-        #expect(error?.message.hasPrefix("The bucket “avatars” does not exist. Make it in") == (isMissing ? true : nil))
+        #expect(
+            error?.message.hasPrefix("The bucket “avatars” does not exist. Create it in") == (isMissing ? true : nil))
         try transport.verify()
     }
 
-    @Test func `Nobody asks for the bucket without a session`() async throws {
+    @Test func `No one asks for the bucket without a session`() async throws {
         let (transport, client) = client([.on(.post, "\(Self.root)/object/list/avatars", .json("[]"))]) { _ in nil }
         #expect(try await client.list(nil, pageSize: 3, page: nil).files.isEmpty)
         try transport.verify()
@@ -202,7 +203,7 @@ import Testing
                 .json(#"{"statusCode":"404","error":"not_found","message":"Object not found"}"#, status: 400)),
         ])
         #expect(try await client.move("a", to: "b").path == "b")
-        let error = await failure { _ = try await client.copy("nobody", to: "b") }
+        let error = await failure { _ = try await client.copy("missing", to: "b") }
         #expect(error?.code == .notFound)
         try transport.verify()
     }

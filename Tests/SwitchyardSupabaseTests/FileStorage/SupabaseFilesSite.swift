@@ -73,7 +73,7 @@ final class SupabaseFilesSite: FileHarness {
             url: supabase.server.url, key: Secret(supabase.anonKey), bucket: Self.bucket)
         let module = SupabaseModule(configuration) { transport }
         let client = try SupabaseFileStorageAdapter(
-            module.surroundings(ModuleContext(auth: auth, clock: clock, stateFolder: place)))
+            module.clientContext(ModuleContext(auth: auth, clock: clock, stateFolder: place)))
         devices.withLock { $0[ObjectIdentifier(client)] = (place, transport) }
         return client
     }

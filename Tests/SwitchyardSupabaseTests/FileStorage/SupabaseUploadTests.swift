@@ -172,7 +172,7 @@ import Testing
             result = .success(try await client.put(Data(count: size), at: "a", options: options))
             #expect(throws: Never.self) { try transport.verify() }
         } catch {
-            // Whether the server hears of the end depends on who is faster: the clock waits for nobody.
+            // Whether the server learns of the end depends on who is faster: the clock waits for no one.
             result = .failure(error)
         }
         return result
@@ -186,7 +186,9 @@ import Testing
     }
 
     @Test(arguments: [("v2", true), ("v1", false)])
-    func `What a server does not complete twice is told by its version`(version: String, isOurs: Bool) async throws {
+    func `What a server does not complete twice is recognized by its version`(version: String, isOurs: Bool)
+        async throws
+    {
         let size = (6 << 20) + 1
         let result = try await unfinished(
             Self.session,
@@ -200,7 +202,7 @@ import Testing
         }
     }
 
-    @Test func `Who may write but not read is told what was sent`() async throws {
+    @Test func `Who may write but not read gets what was sent`() async throws {
         let hidden = ScriptedExchange.on(
             .get, "\(Self.root)/object/info/authenticated/avatars/a.png",
             .json(#"{"statusCode":"404","error":"not_found","message":"Object not found"}"#, status: 400))
@@ -217,13 +219,13 @@ import Testing
         try transport.verify()
     }
 
-    @Test func `An upload on a stranger's address gets neither key nor token`() async throws {
+    @Test func `An upload on a foreign address gets neither key nor token`() async throws {
         let size = (6 << 20) + 1
-        let stranger = "https://elsewhere.example/abc"
+        let foreign = "https://elsewhere.example/abc"
         let (transport, client) = client([
-            .on(.post, "\(Self.root)/upload/resumable", .status(201, headers: ["Location": stranger])),
-            .on(.patch, stranger, .status(204, headers: ["Upload-Offset": "\(6 << 20)"])),
-            .on(.patch, stranger, .status(204, headers: ["Upload-Offset": "\(size)"])),
+            .on(.post, "\(Self.root)/upload/resumable", .status(201, headers: ["Location": foreign])),
+            .on(.patch, foreign, .status(204, headers: ["Upload-Offset": "\(6 << 20)"])),
+            .on(.patch, foreign, .status(204, headers: ["Upload-Offset": "\(size)"])),
             Self.info("a", size: size),
         ])
         try await client.put(Data(count: size), at: "a")

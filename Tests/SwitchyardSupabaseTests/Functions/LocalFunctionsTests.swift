@@ -16,14 +16,14 @@ struct LocalFunctionsTests {
     private struct Site {
         let supabase: LocalSupabase
 
-        /// - Parameter token: Whose functions they are; nobody's without one.
+        /// - Parameter token: Whose functions they are; no one's without one.
         func functions(
             token: (@Sendable (_ refreshing: Bool) -> String)? = nil
         ) throws -> SupabaseFunctions {
             let module = SupabaseModule(
                 SupabaseConfiguration(url: supabase.server.url, key: Secret(supabase.anonKey)))
             let auth = token.map { token in FixedAuthClient { refreshing throws(AuthError) in token(refreshing) } }
-            return SupabaseFunctions(try module.surroundings(ModuleContext(auth: auth, clock: ImpatientClock())))
+            return SupabaseFunctions(try module.clientContext(ModuleContext(auth: auth, clock: ImpatientClock())))
         }
 
         func send(_ method: HTTPMethod, _ name: String, _ headers: HTTPHeaders = [:]) async throws -> HTTPResponse {
@@ -50,7 +50,7 @@ struct LocalFunctionsTests {
         await supabase.stop()
     }
 
-    private struct Heard: Codable, Equatable {
+    private struct Echo: Codable, Equatable {
         var who: String
         var method: String
         var path: String
@@ -58,46 +58,46 @@ struct LocalFunctionsTests {
         var body: String
     }
 
-    /// Tells what it has heard.
+    /// Returns what it received.
     private static let echo: LocalFunction.Handler = { call in
-        let heard = Heard(
+        let echoed = Echo(
             who: call.token.map { $0.claims["sub"]?.string ?? $0.role } ?? "-", method: call.request.method.rawValue,
             path: call.path, query: call.request.query("q") ?? "",
             body: String(decoding: try await call.request.body.collect(), as: UTF8.self))
-        return .json(try JSONBytesEncoder().encode(heard))
+        return .json(try JSONBytesEncoder().encode(echoed))
     }
 
-    @Test func `A function hears who calls, how, behind which path and with what`() async throws {
+    @Test func `A function receives who calls, how, behind which path and with what`() async throws {
         try await withSite(["echo": LocalFunction(Self.echo)]) { site in
             let functions = try site.functions { _ in site.supabase.accessToken(for: "ann") }
             for method in SupabaseFunctionCall.Method.allCases {
                 var call = SupabaseFunctionCall("echo/deep path/7", method: method)
                 call.query = [(name: "q", value: "a+b")]
                 if [.post, .put, .patch].contains(method) { call.body = .text("words") }
-                let heard = try await functions.call(call).decoded(as: Heard.self)
+                let echoed = try await functions.call(call).decoded(as: Echo.self)
                 #expect(
-                    heard
-                        == Heard(
-                            // Nobody looks who asks for options.
+                    echoed
+                        == Echo(
+                            // A request for options is not checked.
                             who: method == .options ? "-" : "ann", method: method.rawValue, path: "/deep path/7",
                             query: "a+b", body: call.body == .none ? "" : "words"))
             }
-            let signedOut = try await site.functions().call(SupabaseFunctionCall("echo")).decoded(as: Heard.self)
+            let signedOut = try await site.functions().call(SupabaseFunctionCall("echo")).decoded(as: Echo.self)
             #expect((signedOut.who, signedOut.path) == ("anon", ""))
             #expect(try await site.send(.head, "echo").status == 405)
         }
     }
 
-    @Test func `A token is looked at unless the function does without; a refused one is replaced`() async throws {
+    @Test func `A token is checked unless the function needs none; a refused one is replaced`() async throws {
         let functions = ["closed": LocalFunction(Self.echo), "open": LocalFunction(verifiesToken: false, Self.echo)]
         try await withSite(functions) { site in
             let good = site.supabase.accessToken(for: "ann")
             let bad = FixedAuthClient.token(["sub": "ann", "role": "authenticated"])
             let refused = try site.functions { _ in bad }
             #expect(await refused.failure(of: SupabaseFunctionCall("closed"))?.code == .unauthenticated)
-            #expect(try await refused.call(SupabaseFunctionCall("open")).decoded(as: Heard.self).who == "-")
+            #expect(try await refused.call(SupabaseFunctionCall("open")).decoded(as: Echo.self).who == "-")
             let refreshing = try site.functions { refreshing in refreshing ? good : bad }
-            #expect(try await refreshing.call(SupabaseFunctionCall("closed")).decoded(as: Heard.self).who == "ann")
+            #expect(try await refreshing.call(SupabaseFunctionCall("closed")).decoded(as: Echo.self).who == "ann")
 
             // The project's key proves nothing where no token stands beside it.
             let keyOnly = try await site.send(.post, "closed", ["apikey": site.supabase.anonKey])
@@ -123,7 +123,7 @@ struct LocalFunctionsTests {
         }
     }
 
-    @Test func `What keeps a function from answering is told from what it answers`() async throws {
+    @Test func `What keeps a function from answering is distinguished from what it answers`() async throws {
         var functions = ["refusing": LocalFunction { _ in .text("not yours", status: 401) }]
         functions["missing"] = LocalFunction { _ in .text("no such thing", status: 404) }
         functions["throwing"] = LocalFunction { _ in throw CancellationError() }

@@ -20,7 +20,7 @@ import Testing
             SupabaseConfiguration(url: "https://demo.supabase.co", key: "sb_publishable_1"), transport: { transport })
         return (
             transport,
-            SupabaseFunctions(try module.surroundings(ModuleContext(auth: auth, clock: ImpatientClock())))
+            SupabaseFunctions(try module.clientContext(ModuleContext(auth: auth, clock: ImpatientClock())))
         )
     }
 
@@ -48,7 +48,7 @@ import Testing
         try transport.verify()
     }
 
-    @Test func `Signed out, a key of the present form is no token`() async throws {
+    @Test func `Signed out, a key of the current form is no token`() async throws {
         let (transport, functions) = try functions([.on(.post, "\(Self.root)/hello", .json("{}"))])
         _ = try await functions.call(SupabaseFunctionCall("hello"))
         #expect(transport.requests[0].request.headers["Authorization"] == nil)
@@ -82,7 +82,7 @@ import Testing
     }
 
     @Test(arguments: ["Authorization", "APIKEY"])
-    func `The session's header fields are nobody else's`(_ name: String) async throws {
+    func `The session's header fields are no one else's`(_ name: String) async throws {
         let (_, functions) = try functions([])
         var call = SupabaseFunctionCall("f")
         call.headers[name] = "x"
@@ -102,7 +102,7 @@ import Testing
             (404, [:], .function, false), (401, [:], .function, false), (500, [:], .function, false),
             (418, [:], .function, false),
         ] as [(Int, [String: String], SupabaseFunctionError.Code, Bool)])
-    func `The platform's failures are told from the function's own`(
+    func `The platform's failures are distinguished from the function's own`(
         _ status: Int, _ fields: [String: String], _ code: SupabaseFunctionError.Code, _ isRetryable: Bool
     ) async throws {
         var headers = HTTPHeaders()

@@ -215,7 +215,7 @@ import Testing
         let module = SupabaseModule(
             SupabaseConfiguration(url: "https://demo.supabase.co", key: "k", serviceKey: "s"),
             transport: { transport })
-        let functions = SupabaseFunctions(try module.surroundings(ModuleContext(clock: JumpingClock())))
+        let functions = SupabaseFunctions(try module.clientContext(ModuleContext(clock: JumpingClock())))
         for _ in 0..<10 {
             Self.feed(transport, (0..<4).map { _ in reply(&random) })
             do throws(SupabaseFunctionError) {

@@ -28,7 +28,7 @@ extension LyingTransport.Service {
 struct SupabaseLieTests {
     private static func run(_ seed: UInt64) -> LyingRun {
         // A real database answers behind it, so a minute takes a little longer.
-        LyingRun(seed, .supabase, hurry: 50) { Issue.record(Comment(rawValue: $0)) }
+        LyingRun(seed, .supabase, speed: 50) { Issue.record(Comment(rawValue: $0)) }
     }
 
     private static func context(_ run: LyingRun, _ supabase: LocalSupabase) -> ModuleContext {

@@ -65,7 +65,7 @@ struct EndedSessionTests {
             try await eventually("the stream ends") { screen.end != nil }
             #expect(screen.end?.code == .unauthenticated && screen.end?.isRetryable == false)
             #expect(screen.end?.message.contains("The server has ended the session") == true)
-            // Nobody's write is refused, and the user's stays.
+            // No one's write is refused, and the user's stays.
             let late = try await storage.updateDocument(note, ["n": 3])
             await #expect(throws: StorageError.self) { try await late.acknowledged() }
         } else {

@@ -72,7 +72,7 @@ final class IsolationSite: Sendable {
             files: try await module.makeFileStorageClient(context))
     }
 
-    /// Somebody who hands in a token that nobody gave them.
+    /// Somebody who hands in a token that no one gave them.
     func impostor(_ token: String) async throws -> Person {
         let auth = FixedAuthClient(provider: .supabase, user: self.ann.user.id) { _ in token }
         return try await Self.person(ann.user, auth, Self.module(supabase))

@@ -109,7 +109,7 @@ struct ProviderIsolationTests {
 
     // MARK: Documents
 
-    @Test func `Nobody reads, counts, hears or changes another's documents`() async throws {
+    @Test func `No one reads, counts, receives or changes another's documents`() async throws {
         let site = try await IsolationSite.shared.value
         let secret = try CollectionPath(validating: "users/\(site.ann.user.id)/diary").document(RandomID.make())
         try await site.ann.storage.setDocument(secret, ["text": "mine", "n": 1]).acknowledged()
@@ -147,7 +147,7 @@ struct ProviderIsolationTests {
     // MARK: Files
 
     @Test(arguments: ["private", "users/photos", "avatars"])
-    func `Nobody reads, lists, signs, replaces or takes another's files, whatever bucket they are in`(
+    func `No one reads, lists, signs, replaces or takes another's files, whatever bucket they are in`(
         folder: String
     ) async throws {
         let site = try await IsolationSite.shared.value

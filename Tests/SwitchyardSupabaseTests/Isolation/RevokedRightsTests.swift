@@ -56,7 +56,7 @@ struct RevokedRightsTests {
             state.withLock { $0.query == query && ($0.document ?? false) == document }
         }
 
-        /// Whether anything was told of the document.
+        /// Whether anything was delivered of the document.
         var hasDocument: Bool { state.withLock { $0.document != nil } }
 
         deinit { for task in tasks.withLock({ $0 }) { task.cancel() } }

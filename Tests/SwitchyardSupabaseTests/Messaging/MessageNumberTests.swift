@@ -23,7 +23,7 @@ import Testing
         #expect(!numbers.hasHole && numbers.through == 6)
     }
 
-    @Test func `A channel that was made anew begins anew`() {
+    @Test func `A channel that was recreated starts over`() {
         var numbers = MessageNumbers()
         numbers.settled(through: 50, newest: 50)
         numbers.arrived(52)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import SwitchyardSupabase
 
-/// What was registered and subscribed to is heard again: after restarts, sign-outs, refusals and time without a connection.
+/// What was registered and subscribed to is delivered again: after restarts, sign-outs, refusals and time without a connection.
 @Suite(.timeLimit(.minutes(2))) struct MessagingRepairTests {
     private func withStub(_ body: (MessagingStub) async throws -> Void) async throws {
         let stub = try MessagingStub()
@@ -29,8 +29,8 @@ import Testing
     private func expectBoth(
         _ token: MessagingToken, _ stub: MessagingStub, _ messages: EventStream<RemoteMessage, MessagingError>
     ) async throws {
-        await stub.tell("switchyard:topic:news", ["id": "a", "title": "News"])
-        await stub.tell("switchyard:installation:\(token.value.reveal())", ["id": "b", "title": "You"])
+        await stub.send("switchyard:topic:news", ["id": "a", "title": "News"])
+        await stub.send("switchyard:installation:\(token.value.reveal())", ["id": "b", "title": "You"])
         var titles: Set<String> = []
         for try await message in messages {
             titles.insert(message.title ?? "")
@@ -68,7 +68,7 @@ import Testing
     }
 
     @Test(arguments: ["alice", "ben"])
-    func `Who signs in again hears again`(_ next: String) async throws {
+    func `Who signs in again receives messages again`(_ next: String) async throws {
         try await withStub { stub in
             let auth = SteeredAuthClient("alice")
             let client = try stub.client(as: auth)
@@ -76,10 +76,10 @@ import Testing
             let token = try await client.token()
             let messages = await client.messageStream().begun()
             auth.become(nil)
-            try await eventually("nobody may listen") { stub.refusals == 2 }
+            try await eventually("no one may listen") { stub.refusals == 2 }
             auth.become(next)
             try await eventually("the installation is theirs", within: .seconds(20)) { stub.owners == [next] }
-            // Once that is done, nothing is joined anew any more.
+            // Once that is done, nothing is joined again any more.
             #expect(try await client.token() == token)
             try await eventually("both channels are joined again", within: .seconds(20)) {
                 stub.joinedTopics.count == 2
@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    @Test func `The installation is heard by whoever signs in instead`() async throws {
+    @Test func `The installation serves the user who signs in instead`() async throws {
         try await withStub { stub in
             let auth = SteeredAuthClient("alice")
             let client = try stub.client(as: auth)
@@ -137,7 +137,7 @@ import Testing
             }
             #expect(refused.duration(to: clock.now) >= .seconds(60))
             #expect(stub.refusals == 1)
-            await stub.tell(channel.name, ["id": "a", "title": "Again"])
+            await stub.send(channel.name, ["id": "a", "title": "Again"])
             for try await message in messages {
                 #expect(message.title == "Again")
                 break
@@ -161,7 +161,7 @@ import Testing
             try await eventually("the channel is joined again, and the database is asked", within: .seconds(20)) {
                 stub.joins == 2 && gate.waiting > 0
             }
-            await stub.tell("switchyard:topic:news", ["id": "a", "title": "Live"])
+            await stub.send("switchyard:topic:news", ["id": "a", "title": "Live"])
             for try await message in messages {
                 #expect(message.title == "Live" && gate.waiting > 0)
                 break
@@ -212,7 +212,7 @@ import Testing
                 let auth = SteeredAuthClient(nil)
                 let second = try stub.client(as: auth, folder: folder)
                 let messages = await second.messageStream().begun()
-                // By the socket, for the registration, and for what nobody has heard yet.
+                // By the socket, for the registration, and for what has not been delivered yet.
                 try await eventually("sign-ins are followed") { auth.watcherCount == 3 }
                 auth.become("alice")
                 try await eventually("both channels are joined", within: .seconds(20)) { stub.joins == 4 }

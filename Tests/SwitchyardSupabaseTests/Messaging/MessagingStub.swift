@@ -14,7 +14,7 @@ final class MessagingStub: Sendable {
     private final class Socket: Sendable {
         let connection: any WebSocketConnection
         let topics = Mutex<Set<String>>([])
-        /// Those of them whose answer is on its way: what is told from then on comes behind it.
+        /// Those of them whose answer is on its way: what is sent from then on comes behind it.
         let answered = Mutex<Set<String>>([])
         init(_ connection: any WebSocketConnection) { self.connection = connection }
     }
@@ -84,11 +84,11 @@ final class MessagingStub: Sendable {
     ) throws -> SupabaseMessagingAdapter {
         let module = SupabaseModule(configuration, transport: { CurlTransport() })
         return try SupabaseMessagingAdapter(
-            module.surroundings(ModuleContext(auth: auth, clock: clock, stateFolder: folder)))
+            module.clientContext(ModuleContext(auth: auth, clock: clock, stateFolder: folder)))
     }
 
     /// A message on a channel, as it is, to whoever has joined it.
-    func tell(_ topic: String, _ payload: JSON) async {
+    func send(_ topic: String, _ payload: JSON) async {
         let sockets = state.withLock(\.sockets)
         for socket in sockets where socket.topics.withLock({ $0.contains("realtime:\(topic)") }) {
             let message = RealtimeMessage(
@@ -109,7 +109,7 @@ final class MessagingStub: Sendable {
         if path.hasSuffix("/api/broadcast") {
             guard request.headers["apikey"] == "sb_secret_1" else { return ServerResponse(status: 401) }
             for message in body?["messages"]?.array ?? [] {
-                await tell(message["topic"]?.string ?? "", message["payload"] ?? .null)
+                await send(message["topic"]?.string ?? "", message["payload"] ?? .null)
             }
             return ServerResponse(status: 202)
         }
@@ -148,7 +148,7 @@ final class MessagingStub: Sendable {
             for reply in replies(to: message, on: socket) {
                 try? await socket.connection.send(.text(reply.array.text()))
             }
-            // Counted last: what is told from then on comes behind the answer.
+            // Counted last: what is sent from then on comes behind the answer.
             if message.event == "phx_join", socket.topics.withLock({ $0.contains(message.topic) }) {
                 socket.answered.withLock { _ = $0.insert(message.topic) }
                 state.withLock { $0.joins += 1 }
@@ -166,7 +166,7 @@ final class MessagingStub: Sendable {
             socket.answered.withLock { _ = $0.remove(message.topic) }
             let isAllowed =
                 message.payload["config"]?["private"] == true
-                && mayHear(message.topic, message.payload["access_token"]?.string)
+                && mayReceive(message.topic, message.payload["access_token"]?.string)
             guard isAllowed else {
                 state.withLock { $0.refusals += 1 }
                 return [reply(["status": "error", "response": ["reason": "Unauthorized: no policy lets you"]])]
@@ -181,7 +181,7 @@ final class MessagingStub: Sendable {
                     ]),
             ]
         case "access_token":
-            guard !mayHear(message.topic, message.payload["access_token"]?.string) else { return [] }
+            guard !mayReceive(message.topic, message.payload["access_token"]?.string) else { return [] }
             socket.topics.withLock { _ = $0.remove(message.topic) }
             let text = "You no longer have permission to read from this Channel topic"
             return [
@@ -197,7 +197,7 @@ final class MessagingStub: Sendable {
         }
     }
 
-    private func mayHear(_ topic: String, _ token: String?) -> Bool {
+    private func mayReceive(_ topic: String, _ token: String?) -> Bool {
         let prefix = "realtime:switchyard:installation:"
         return state.withLock { state in
             guard let token, !state.refusesJoins else { return false }

@@ -10,7 +10,7 @@ import Testing
 
 @testable import SwitchyardSupabase
 
-/// Messages of the database while the realtime service loses its own connection to it and tells nobody.
+/// Messages of the database while the realtime service loses its own connection to it and reports nothing.
 @Suite(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
 struct MissedMessageTests {
     private final class Titles: Sendable {
@@ -31,7 +31,7 @@ struct MissedMessageTests {
         _ body: (FaultyRealtimeSite, SupabaseMessagingAdapter, Titles) async throws -> Void
     ) async throws {
         let site = try await FaultyRealtimeSite(eventsToSilence: events, refusalPause: .zero)
-        let client = try SupabaseMessagingAdapter(site.surroundings("alice"))
+        let client = try SupabaseMessagingAdapter(site.clientContext("alice"))
         try await send("before", on: site)
         try await client.subscribe(to: "news")
         let messages = await client.messageStream().begun()
@@ -70,7 +70,7 @@ struct MissedMessageTests {
     }
 
     @Test(.beside(busy), .timeLimit(.minutes(2)))
-    func `More messages than the service repeats are fetched, page by page, once nobody sends any more`() async throws {
+    func `More messages than the service repeats are fetched, page by page, once no one sends any more`() async throws {
         try await Self.busy.value
     }
 
@@ -98,9 +98,9 @@ struct MissedMessageTests {
         }
     }
 
-    @Test func `The messages of a channel are given to those who may hear it, and to nobody else`() async throws {
+    @Test func `The messages of a channel are given to those who may receive it, and to no one else`() async throws {
         let site = try await FaultyRealtimeSite(eventsToSilence: nil, refusalPause: .zero)
-        let owner = try SupabaseMessagingAdapter(site.surroundings("alice"))
+        let owner = try SupabaseMessagingAdapter(site.clientContext("alice"))
         let token = try await owner.token().value.reveal()
         try await send("secret", to: "installation:\(token)", on: site)
         try await send("open", on: site)
@@ -123,8 +123,8 @@ struct MissedMessageTests {
         #expect(own.map { $0["newest"]?.int64 } == [1, 1, 1] && own.map { $0["through"]?.int64 } == [1, 1, 1])
         let other = try await ask("bob")
         #expect(other.map { $0["messages"]?.array?.map { $0["title"]?.string ?? "" } } == [["open"], []])
-        let nobody = await #expect(throws: StorageError.self) { _ = try await ask(nil) }
-        #expect(nobody?.code == .unauthenticated)
+        let signedOut = await #expect(throws: StorageError.self) { _ = try await ask(nil) }
+        #expect(signedOut?.code == .unauthenticated)
         await owner.shutDown()
         await site.supabase.stop()
     }

@@ -49,7 +49,7 @@ final class LocalMessagingSite: MessagingHarness {
         let module = SupabaseModule(
             SupabaseConfiguration(url: supabase.server.url, key: Secret(supabase.anonKey))
         ) { CurlTransport() }
-        return try SupabaseMessagingAdapter(module.surroundings(ModuleContext(auth: auth)))
+        return try SupabaseMessagingAdapter(module.clientContext(ModuleContext(auth: auth)))
     }
 
     func makeMessagingClient() async throws -> any MessagingClient { try client(user: "alice") }

@@ -20,7 +20,7 @@ import Testing
         await stub.stop()
     }
 
-    @Test func `A token of the platform is kept beside the installation, and replaced`() async throws {
+    @Test func `A token of the platform is stored beside the installation, and replaced`() async throws {
         try await withStub { stub in
             let client = try stub.client()
             try await client.setPlatformToken(PlatformPushToken(.apns, token: "platform-1"))
@@ -50,8 +50,8 @@ import Testing
             let messages = await second.messageStream().begun()
             let joins = stub.joins
             try await eventually("both channels are joined again") { stub.joins >= joins + 2 || stub.joins >= 4 }
-            await stub.tell("switchyard:topic:news", ["id": "a", "title": "News"])
-            await stub.tell("switchyard:installation:\(token.value.reveal())", ["id": "b", "title": "You"])
+            await stub.send("switchyard:topic:news", ["id": "a", "title": "News"])
+            await stub.send("switchyard:installation:\(token.value.reveal())", ["id": "b", "title": "You"])
             var titles: Set<String> = []
             for try await message in messages {
                 titles.insert(message.title ?? "")
@@ -70,7 +70,7 @@ import Testing
             let messages = await client.messageStream().begun()
             stub.dropConnections()
             try await eventually("the channel is joined again", within: .seconds(20)) { stub.joins == 2 }
-            await stub.tell("switchyard:topic:news", ["id": "a", "data": ["n": 1, "t": "x"]])
+            await stub.send("switchyard:topic:news", ["id": "a", "data": ["n": 1, "t": "x"]])
             for try await message in messages {
                 #expect(message.data == ["n": "1", "t": "x"])
                 #expect(message.topic == "news")
@@ -89,7 +89,7 @@ import Testing
                 try await client.unsubscribe(from: "news")
             }
             try await client.subscribe(to: "news")
-            await stub.tell("switchyard:topic:news", ["id": "a"])
+            await stub.send("switchyard:topic:news", ["id": "a"])
             for try await message in messages {
                 #expect(message.id == "a")
                 break
@@ -107,8 +107,8 @@ import Testing
             let payload: JSON = ["aps": [:], "switchyard": .string(own.text())]
             let pushed = try await client.receive(RemotePayload(json: Data(payload.bytes())))
             #expect(pushed?.title == "Hi" && pushed?.topic == "news" && pushed?.sentAt != nil)
-            await stub.tell("switchyard:topic:news", own)
-            await stub.tell("switchyard:topic:news", ["id": "b"])
+            await stub.send("switchyard:topic:news", own)
+            await stub.send("switchyard:topic:news", ["id": "b"])
             var ids: [String] = []
             for try await message in messages {
                 ids.append(message.id)
@@ -195,7 +195,8 @@ import Testing
         try transport.verify()
     }
 
-    @Test func `Messages are sent for a request: its observer hears of them, and none is sent after its deadline`()
+    @Test
+    func `Messages are sent for a request: its observer is notified of them, and none is sent after its deadline`()
         async throws
     {
         let events = EventLog()

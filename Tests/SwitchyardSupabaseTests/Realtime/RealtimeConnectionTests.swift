@@ -5,7 +5,7 @@ import Testing
 
 /// The way to the server, as it opens, breaks and is opened again.
 struct RealtimeConnectionTests: RealtimeMachineSuite {
-    @Test func `A heartbeat that was not answered when the next is due means that nobody is there`() {
+    @Test func `A heartbeat that was not answered when the next is due means that no one is there`() {
         var machine = joined()
         let first = machine.handle(.timer(.heartbeat))
         #expect(sent(first).map(\.event) == ["heartbeat"])
@@ -123,9 +123,9 @@ struct RealtimeConnectionTests: RealtimeMachineSuite {
         var machine = machine()
         _ = machine.handle(.join(Self.room, Self.plain))
         _ = machine.handle(.opened(polls: true))
-        #expect(machine.handle(told("phx_close", joinRef: nil)).isEmpty)
+        #expect(machine.handle(channelMessage("phx_close", joinRef: nil)).isEmpty)
         #expect(events(machine.handle(reply("1"))) == [.joined, .confirmed])
-        #expect(events(machine.handle(told("phx_close", joinRef: nil))) == [.interrupted])
+        #expect(events(machine.handle(channelMessage("phx_close", joinRef: nil))) == [.interrupted])
     }
 
     @Test func `A socket without channels is closed after a while, unless one comes`() {

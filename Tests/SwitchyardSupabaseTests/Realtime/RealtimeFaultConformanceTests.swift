@@ -13,7 +13,7 @@ import Testing
 @testable import SwitchyardSupabase
 
 /// A project whose realtime service has the faults that the real one was seen to have: it loses its database after every
-/// third event and tells nobody, and each join that is refused holds its whole connection up.
+/// third event and reports nothing, and each join that is refused holds its whole connection up.
 final class FaultyRealtimeSite: Sendable {
     let supabase: LocalSupabase
     /// Joined in vain by every client.
@@ -32,7 +32,7 @@ final class FaultyRealtimeSite: Sendable {
     static let shared = Task { try await FaultyRealtimeSite() }
 
     /// - Parameter heartbeat: One that comes often leaves less to wait for.
-    func surroundings(
+    func clientContext(
         _ user: String, heartbeat: Duration = .seconds(1), observer: any InfrastructureObserver = SilentObserver()
     ) throws -> SupabaseContext {
         let supabase = supabase
@@ -43,21 +43,21 @@ final class FaultyRealtimeSite: Sendable {
         configuration.realtime = SupabaseRealtime(heartbeat: heartbeat)
         configuration.checkInterval = .milliseconds(100)
         return try SupabaseModule(configuration) { CurlTransport() }
-            .surroundings(ModuleContext(auth: auth, observer: observer))
+            .clientContext(ModuleContext(auth: auth, observer: observer))
     }
 
     func storage(_ user: String) async throws -> SupabaseStorageAdapter {
-        let surroundings = try surroundings(user)
+        let context = try clientContext(user)
         // The same connection, in the name of a client that is not there.
-        let share = surroundings.session.realtime(for: .messages)
-        let client = try await SupabaseStorageAdapter(surroundings)
+        let share = context.session.realtime(for: .messages)
+        let client = try await SupabaseStorageAdapter(context)
         try joinForbidden(1, on: share.socket)
-        await share.giveUp()
+        await share.release()
         return client
     }
 
     func messaging(_ user: String) throws -> SupabaseMessagingAdapter {
-        let client = try SupabaseMessagingAdapter(surroundings(user))
+        let client = try SupabaseMessagingAdapter(clientContext(user))
         try joinForbidden(1, on: client.realtime.socket)
         return client
     }
@@ -136,7 +136,7 @@ struct RealtimeFaultConformanceTests {
 
     // MARK: What the faults cost
 
-    /// What a client has told its observer of live queries that had to be repaired.
+    /// What a client has reported to its observer of live queries that had to be repaired.
     private final class Repairs: InfrastructureObserver {
         private let texts = Mutex<[String]>([])
         var all: [String] { texts.withLock { $0 } }
@@ -148,7 +148,7 @@ struct RealtimeFaultConformanceTests {
     }
 
     @Test(.beside(unannouncedRun), .timeLimit(.minutes(2)))
-    func `A change that nobody announced has the channels joined again, and the observer is told`() async throws {
+    func `A change that no one announced has the channels joined again, and the observer is notified`() async throws {
         try await Self.unannouncedRun.value
     }
 
@@ -161,8 +161,8 @@ struct RealtimeFaultConformanceTests {
         let repairs = Repairs()
         // Heartbeats would wake the service as well, but later.
         let reader = try await SupabaseStorageAdapter(
-            site.surroundings("alice", heartbeat: .seconds(25), observer: repairs))
-        let writer = try await SupabaseStorageAdapter(site.surroundings("alice", heartbeat: .seconds(25)))
+            site.clientContext("alice", heartbeat: .seconds(25), observer: repairs))
+        let writer = try await SupabaseStorageAdapter(site.clientContext("alice", heartbeat: .seconds(25)))
         var rooms = reader.snapshots(of: "users/alice/rooms/a" as StoragePath).makeAsyncIterator()
         while let snapshot = try await rooms.next(), snapshot.metadata.isFromCache {}
         for number in 1...8 {
@@ -224,7 +224,7 @@ struct RealtimeFaultConformanceTests {
 
     private func refused() async throws {
         let site = try await FaultyRealtimeSite(eventsToSilence: nil)
-        let client = try SupabaseMessagingAdapter(site.surroundings("alice"))
+        let client = try SupabaseMessagingAdapter(site.clientContext("alice"))
         try await client.subscribe(to: "news")
         let messages = await client.messageStream().begun()
         let sessions = site.supabase.realtimeSessions

@@ -31,29 +31,30 @@ struct RealtimeJoiningTests: RealtimeMachineSuite {
         let actions = machine.handle(reply("1", ok: answer))
         #expect(events(actions) == [.joined])
         #expect(pause(actions, .confirmation(Self.room)) == Machine.confirmationDeadline)
-        #expect(events(machine.handle(told("system", Self.subscribed))) == [.confirmed])
-        // The server repeats it whenever it has subscribed anew: something may be missing.
-        #expect(events(machine.handle(told("system", Self.subscribed))) == [.confirmed])
+        #expect(events(machine.handle(channelMessage("system", Self.subscribed))) == [.confirmed])
+        // The server repeats it whenever it has subscribed again: something may be missing.
+        #expect(events(machine.handle(channelMessage("system", Self.subscribed))) == [.confirmed])
     }
 
     @Test func `A channel for the database's broadcasts waits for the replication`() {
         var machine = joined(RealtimeConfiguration(isPrivate: true, awaitsDatabase: true))
-        #expect(events(machine.handle(told("system", ["status": "ok", "message": "Something else"]))).isEmpty)
+        #expect(
+            events(machine.handle(channelMessage("system", ["status": "ok", "message": "Something else"]))).isEmpty)
         let ready: JSON = ["extension": "system", "status": "ok", "message": "Replication connection established"]
-        #expect(events(machine.handle(told("system", ready))) == [.confirmed])
+        #expect(events(machine.handle(channelMessage("system", ready))) == [.confirmed])
     }
 
     @Test func `A broadcast confirms as well, since older servers say nothing`() {
         var machine = joined(RealtimeConfiguration(isPrivate: true, awaitsDatabase: true))
         let broadcast: JSON = ["type": "broadcast", "event": "e", "payload": ["x": 1]]
-        #expect(events(machine.handle(told("broadcast", broadcast))).last == .confirmed)
-        #expect(events(machine.handle(told("broadcast", broadcast))).count == 1)
+        #expect(events(machine.handle(channelMessage("broadcast", broadcast))).last == .confirmed)
+        #expect(events(machine.handle(channelMessage("broadcast", broadcast))).count == 1)
     }
 
-    @Test func `A confirmation that does not come is told once`() {
+    @Test func `A confirmation that does not come is reported once`() {
         var machine = joined(Self.watching)
         #expect(events(machine.handle(.timer(.confirmation(Self.room)))) == [.unconfirmed])
-        #expect(events(machine.handle(told("system", Self.subscribed))) == [.confirmed])
+        #expect(events(machine.handle(channelMessage("system", Self.subscribed))) == [.confirmed])
         #expect(machine.handle(.timer(.confirmation(Self.room))).isEmpty)
     }
 
@@ -107,7 +108,7 @@ struct RealtimeJoiningTests: RealtimeMachineSuite {
         #expect(sent(actions).map(\.event) == ["phx_leave"])
         #expect(pause(actions, .rejoin(Self.room)) == .seconds(1))
         #expect(sent(machine.handle(.timer(.rejoin(Self.room)))).map(\.event) == ["phx_join"])
-        // The late answer to the first join is about nobody.
+        // The late answer to the first join is about no one.
         #expect(machine.handle(reply("1")).isEmpty)
     }
 
@@ -165,17 +166,17 @@ struct RealtimeJoiningTests: RealtimeMachineSuite {
             _ = machine.handle(.timer(.heartbeat))
             _ = machine.handle(reply(ref, "phoenix"))
         }
-        let actions = machine.handle(told("phx_error", joinRef: "3"))
+        let actions = machine.handle(channelMessage("phx_error", joinRef: "3"))
         #expect(pause(actions, .rejoin(Self.room)) == .seconds(1))
     }
 
-    @Test func `Leaving tells the server, and what comes then is not delivered`() {
+    @Test func `Leaving notifies the server, and what comes then is not delivered`() {
         var machine = joined()
         let actions = machine.handle(.leave(Self.room))
         #expect(sent(actions).map(\.event) == ["phx_leave"])
         #expect(sent(actions).map(\.joinRef) == ["1"])
         #expect(end(actions) == .closed)
-        #expect(machine.handle(told("phx_close")).isEmpty)
+        #expect(machine.handle(channelMessage("phx_close")).isEmpty)
     }
 
     @Test func `A topic that is joined again at once is another incarnation`() {
@@ -183,7 +184,7 @@ struct RealtimeJoiningTests: RealtimeMachineSuite {
         _ = machine.handle(.leave(Self.room))
         let join = sent(machine.handle(.join(Self.room, Self.plain)))
         #expect(join.map(\.event) == ["phx_join"])
-        #expect(machine.handle(told("phx_close")).isEmpty)
+        #expect(machine.handle(channelMessage("phx_close")).isEmpty)
         #expect(events(machine.handle(reply(join[0].ref ?? ""))) == [.joined, .confirmed])
     }
 }

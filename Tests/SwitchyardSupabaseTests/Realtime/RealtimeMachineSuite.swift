@@ -35,7 +35,7 @@ extension RealtimeMachineSuite {
                 payload: ["status": "error", "response": ["reason": .string(reason)]]))
     }
 
-    func told(_ event: String, _ payload: JSON = [:], joinRef: String? = "1") -> Machine.Event {
+    func channelMessage(_ event: String, _ payload: JSON = [:], joinRef: String? = "1") -> Machine.Event {
         .received(RealtimeMessage(joinRef: joinRef, topic: Self.room, event: event, payload: payload))
     }
 

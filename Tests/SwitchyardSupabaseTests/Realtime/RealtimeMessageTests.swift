@@ -4,7 +4,7 @@ import Testing
 @testable import SwitchyardSupabase
 
 struct RealtimeMessageTests {
-    @Test func `Both forms of text are read, with what nobody knows passed over`() throws {
+    @Test func `Both text formats are read, and unknown parts are ignored`() throws {
         let expected = RealtimeMessage(joinRef: "1", ref: "2", topic: "realtime:a", event: "e", payload: ["x": 1])
         let texts = [
             #"["1","2","realtime:a","e",{"x":1}]"#,
@@ -28,7 +28,7 @@ struct RealtimeMessageTests {
         }
     }
 
-    @Test func `A null payload is kept as it is, and a missing one is empty`() throws {
+    @Test func `A null payload stays as it is, and a missing one is empty`() throws {
         #expect(try RealtimeMessage(text: #"[null,null,"t","e",null]"#.utf8).payload == .null)
         #expect(try RealtimeMessage(text: #"[null,null,"t","e"]"#.utf8).payload == [:])
     }
@@ -73,7 +73,7 @@ struct RealtimeMessageTests {
         #expect(broadcast.bytes == [9])
     }
 
-    @Test func `A change says what happened, and looks at the errors before the row`() throws {
+    @Test func `A change says what happened, and errors come before the row`() throws {
         func change(_ data: String) throws -> RealtimeChange {
             let message = try RealtimeMessage(
                 text: (#"[null,null,"realtime:a","postgres_changes",{"ids":[1],"data":"# + data + "}]").utf8)

@@ -33,7 +33,7 @@ import Testing
         ("Unable to subscribe to changes with given parameters. x", .never(.refused)),
         ("Too many database timeouts", .later), ("Replication connection was not established in time", .later),
     ])
-    func `What a channel is told before it is closed says whether to come back`(
+    func `What a channel receives before it is closed says whether to come back`(
         _ message: String, _ remedy: RealtimeRemedy
     ) {
         #expect(RealtimeRemedy(message) == remedy)

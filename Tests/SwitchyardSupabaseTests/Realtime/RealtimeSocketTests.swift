@@ -43,8 +43,8 @@ struct RealtimeSocketTests {
             let channel = try socket.join("room", RealtimeConfiguration())
             #expect(try await channel.next() == .joined)
             #expect(try await channel.next() == .confirmed)
-            for number in 0..<50 { try await stub.tell(broadcast(number)) }
-            try await stub.tell(frame: [4, 13, 1, 0, 1] + Array("realtime:roome50".utf8))
+            for number in 0..<50 { try await stub.send(broadcast(number)) }
+            try await stub.send(frame: [4, 13, 1, 0, 1] + Array("realtime:roome50".utf8))
             for number in 0...50 { #expect(try await channel.next() == received(number)) }
         }
     }
@@ -69,7 +69,7 @@ struct RealtimeSocketTests {
             let channel = try socket.join("room", RealtimeConfiguration(acknowledges: true))
             #expect(try await channel.next() == .joined)
             #expect(try await channel.next() == .confirmed)
-            for number in 0..<5 { try await stub.tell(broadcast(number)) }
+            for number in 0..<5 { try await stub.send(broadcast(number)) }
             for number in 0..<5 { #expect(try await channel.next() == received(number)) }
             try await channel.broadcast("e", ["x": 1])
             #expect(stub.received.last?.payload == ["type": "broadcast", "event": "e", "payload": ["x": 1]])
@@ -79,7 +79,7 @@ struct RealtimeSocketTests {
         }
     }
 
-    @Test func `A refusal of the service itself is told with its reason`() async throws {
+    @Test func `A refusal of the service itself is reported with its reason`() async throws {
         try await withStub { stub, socket in
             stub.refuseWebSockets(with: .json(Array(#"{"error":"Tenant not found"}"#.utf8), status: 404))
             let channel = try socket.join("room", RealtimeConfiguration())
@@ -110,7 +110,7 @@ struct RealtimeSocketTests {
         }
     }
 
-    @Test func `A channel that nobody holds is left`() async throws {
+    @Test func `A channel without a reader is left`() async throws {
         try await withStub { stub, socket in
             var channel: RealtimeChannel? = try socket.join("room", RealtimeConfiguration())
             #expect(try await channel?.next() == .joined)
@@ -129,7 +129,7 @@ struct RealtimeSocketTests {
             try await eventually("the new token is pushed") { stub.count(of: "access_token") == 1 }
             #expect(stub.received.last { $0.event == "access_token" }?.payload["access_token"] == "ben")
             auth.become(nil)
-            try await eventually("the channel is joined by nobody") { stub.count(of: "phx_join") == 2 }
+            try await eventually("the channel has no members") { stub.count(of: "phx_join") == 2 }
             #expect(stub.received.last { $0.event == "phx_join" }?.payload["access_token"] == nil)
         }
     }
@@ -190,7 +190,7 @@ struct RealtimeSocketTests {
     }
 
     @Test(arguments: [("alice", true), ("6f1b4a0e-0c1f-4a63-9a55-1d4f1d6f7a10", false)])
-    func `A policy that lets nobody in is suspected of wanting a UUID where the subject is none`(
+    func `A policy that lets no one in is suspected of wanting a UUID where the subject is none`(
         _ subject: AuthUser.ID, _ isSuspected: Bool
     ) async throws {
         try await withStub(auth: FixedAuthClient.signedIn(subject)) { stub, socket in
@@ -210,7 +210,7 @@ struct RealtimeSocketTests {
             let channel = try socket.join("room", RealtimeConfiguration())
             #expect(try await channel.next() == .joined)
             #expect(try await channel.next() == .confirmed)
-            try await stub.tell(broadcast(1))
+            try await stub.send(broadcast(1))
             #expect(try await channel.next() == received(1))
             stub.forgetSessions()
             #expect(try await channel.next() == .interrupted)
@@ -247,7 +247,7 @@ struct RealtimeSocketTests {
             let channel = try socket.join("room", RealtimeConfiguration(), inboxLimit: 10)
             #expect(try await channel.next() == .joined)
             #expect(try await channel.next() == .confirmed)
-            for number in 0..<50 { try await stub.tell(broadcast(number)) }
+            for number in 0..<50 { try await stub.send(broadcast(number)) }
             // Behind all the others on the same connection.
             let other = try socket.join("other", RealtimeConfiguration())
             #expect(try await other.next() == .joined)
@@ -257,12 +257,12 @@ struct RealtimeSocketTests {
                 if event == .overflowed { break }
             }
             #expect(events == (0..<9).map { received($0) } + [.overflowed])
-            try await stub.tell(broadcast(99))
+            try await stub.send(broadcast(99))
             #expect(try await channel.next() == received(99))
         }
     }
 
-    @Test func `After what was lost, the next confirmation is told`() async throws {
+    @Test func `After what was lost, the next confirmation is delivered`() async throws {
         let inbox = RealtimeInbox(limit: 2)
         inbox.deliver(.confirmed)
         for event in [received(1), .interrupted, .joined, .confirmed, .interrupted] { inbox.deliver(event) }

@@ -52,7 +52,7 @@ final class RealtimeStub: Sendable {
     func stop() async { await serverBox.withLock { $0 }?.stop() }
 
     /// Sends to everybody who is connected.
-    func tell(_ message: RealtimeMessage) async throws {
+    func send(_ message: RealtimeMessage) async throws {
         let sockets = state.withLock { state in
             for id in state.sessions.keys { state.sessions[id]?.append(.string(message.object.text())) }
             return state.sockets
@@ -60,7 +60,7 @@ final class RealtimeStub: Sendable {
         for socket in sockets { try? await socket.send(.text(message.array.text())) }
     }
 
-    func tell(frame: [UInt8]) async throws {
+    func send(frame: [UInt8]) async throws {
         for socket in state.withLock(\.sockets) { try? await socket.send(.binary(frame)) }
     }
 

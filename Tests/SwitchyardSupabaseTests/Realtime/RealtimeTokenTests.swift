@@ -25,7 +25,7 @@ struct RealtimeTokenTests: RealtimeMachineSuite {
         #expect(sent(machine.handle(reply("1"))).map(\.event) == ["access_token"])
     }
 
-    @Test func `When nobody is signed in any more the channel is joined anew`() {
+    @Test func `When no user is signed in any more the channel is joined again`() {
         var machine = joined()
         let actions = machine.handle(.token(nil))
         #expect(sent(actions).map(\.event) == ["phx_leave", "phx_join"])
@@ -33,7 +33,7 @@ struct RealtimeTokenTests: RealtimeMachineSuite {
         #expect(events(actions) == [.interrupted])
     }
 
-    @Test func `A refusal of whoever was there before is not the present user's`() {
+    @Test func `A refusal of the previous user is not the current user's`() {
         var machine = machine()
         _ = machine.handle(.join(Self.room, Self.plain))
         _ = machine.handle(.token(nil))
@@ -69,7 +69,7 @@ struct RealtimeTokenTests: RealtimeMachineSuite {
         var machine = joined()
         _ = machine.handle(.timer(.heartbeat))
         let error: JSON = ["extension": "system", "status": "error", "message": "Token has expired 3 seconds ago"]
-        #expect(!machine.handle(told("system", error)).contains(.fetchToken(isRefused: true)))
+        #expect(!machine.handle(channelMessage("system", error)).contains(.fetchToken(isRefused: true)))
         #expect(machine.handle(.token("t1", isAnswer: true)) == [.fetchToken(isRefused: true)])
         #expect(sent(machine.handle(.token("t2", isAnswer: true))).map(\.event) == ["phx_join"])
     }
@@ -78,7 +78,7 @@ struct RealtimeTokenTests: RealtimeMachineSuite {
     private func refused() -> Machine {
         var machine = joined()
         let error: JSON = ["extension": "system", "status": "error", "message": "Token has expired 3 seconds ago"]
-        #expect(machine.handle(told("system", error)).contains(.fetchToken(isRefused: true)))
+        #expect(machine.handle(channelMessage("system", error)).contains(.fetchToken(isRefused: true)))
         _ = machine.handle(.broken)
         #expect(machine.handle(.timer(.reconnect)) == [.connect(polls: false)])
         return machine

@@ -25,7 +25,7 @@ struct SharedSocketTests {
         try await withStub { stub, module in
             let context = ModuleContext(auth: FixedAuthClient.signedIn("alice"))
             let messaging = try await module.makeMessagingClient(context)
-            let documents = try module.surroundings(context).session.realtime(for: .documents)
+            let documents = try module.clientContext(context).session.realtime(for: .documents)
             try await messaging.subscribe(to: "news")
             let hints = try documents.socket.join(
                 "documents:notes", RealtimeConfiguration(isPrivate: true, awaitsDatabase: true))
@@ -34,13 +34,13 @@ struct SharedSocketTests {
             #expect(stub.connections == 1)
 
             await messaging.shutDown()
-            await stub.tell("documents:notes", ["n": 1])
+            await stub.send("documents:notes", ["n": 1])
             guard case .broadcast = try await hints.next() else {
                 Issue.record("the channel is over")
                 return
             }
             #expect(stub.connections == 1)
-            await documents.giveUp()
+            await documents.release()
             #expect(try await hints.next() == nil)
             try await eventually("the connection is closed") { stub.connections == 0 }
         }
@@ -66,36 +66,36 @@ struct SharedSocketTests {
         let module = SupabaseModule(
             SupabaseConfiguration(url: "https://demo.supabase.co", key: "k"), transport: { ScriptedTransport() })
         func session(_ auth: (any AuthClient)?) throws -> SupabaseSession {
-            try module.surroundings(ModuleContext(auth: auth)).session
+            try module.clientContext(ModuleContext(auth: auth)).session
         }
         let (alice, ben) = (FixedAuthClient.signedIn("alice"), FixedAuthClient.signedIn("ben"))
-        let (first, nobody) = (try session(alice), try session(nil))
+        let (first, signedOut) = (try session(alice), try session(nil))
         #expect(try session(alice) === first)
         #expect(try session(alice.intercepted(by: Silence())) === first)
         #expect(try session(ben) !== first)
-        #expect(try session(nil) === nobody)
+        #expect(try session(nil) === signedOut)
     }
 
-    @Test func `A session that no client holds is made anew`() throws {
+    @Test func `A session that no client holds is recreated`() throws {
         let module = SupabaseModule(
             SupabaseConfiguration(url: "https://demo.supabase.co", key: "k"), transport: { ScriptedTransport() })
-        weak var first = try module.surroundings(ModuleContext()).session
+        weak var first = try module.clientContext(ModuleContext()).session
         #expect(first == nil)
         weak var socket: RealtimeSocket?
         do {
-            let share = try module.surroundings(ModuleContext()).session.realtime(for: .messages)
+            let share = try module.clientContext(ModuleContext()).session.realtime(for: .messages)
             socket = share.socket
-            first = try module.surroundings(ModuleContext()).session
+            first = try module.clientContext(ModuleContext()).session
             #expect(first != nil && socket != nil)
         }
         #expect(first == nil && socket == nil)
     }
 
-    @Test func `The observer is told once for all callers`() throws {
+    @Test func `The observer is notified once for all callers`() throws {
         let log = EventLog()
         let module = SupabaseModule(
             SupabaseConfiguration(url: "https://demo.supabase.co", key: "k"), transport: { ScriptedTransport() })
-        let lines = try #require(SupabaseCallerSockets(try module.surroundings(ModuleContext(observer: log))))
+        let lines = try #require(SupabaseCallerSockets(try module.clientContext(ModuleContext(observer: log))))
         for text in ["one", "one", "other", "one"] { lines.notice(text) }
         #expect(log.kinds == [.notice("one"), .notice("other")])
     }
@@ -105,11 +105,11 @@ struct SharedSocketTests {
         var configuration = SupabaseConfiguration(url: "https://demo.supabase.co", key: "k")
         configuration.realtime.mode = mode
         let module = SupabaseModule(configuration, transport: { ScriptedTransport() })
-        let lines = SupabaseCallerSockets(try module.surroundings(ModuleContext()))
+        let lines = SupabaseCallerSockets(try module.clientContext(ModuleContext()))
         #expect(lines == nil)
     }
 
-    @Test func `Without realtime there are no messages, and live queries look by themselves`() async throws {
+    @Test func `Without realtime there are no messages, and live queries poll`() async throws {
         var configuration = SupabaseConfiguration(url: "https://demo.supabase.co", key: "k")
         configuration.realtime.mode = .off
         let module = SupabaseModule(configuration, transport: { ScriptedTransport() })

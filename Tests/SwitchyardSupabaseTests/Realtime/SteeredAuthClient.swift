@@ -27,7 +27,7 @@ final class SteeredAuthClient: ReadOnlyAuthClient {
     /// How many follow who is signed in.
     var watcherCount: Int { box.withLock(\.watchers.count) }
 
-    /// Another user, or nobody; everybody who watches is told.
+    /// Another user, or no one; all listeners are notified.
     func become(_ userID: String?) {
         let watchers = box.withLock { state in
             state.userID = userID
@@ -69,7 +69,7 @@ final class SteeredAuthClient: ReadOnlyAuthClient {
             _ = await hold.gate.value
         }
         if let failure { throw failure }
-        guard let userID else { throw AuthError(.notSignedIn, "Nobody is signed in.") }
+        guard let userID else { throw AuthError(.notSignedIn, "No user is signed in.") }
         return AccessToken(
             value: Secret(refreshing ? "new-\(userID)" : userID), expiresAt: .distantFuture, userID: AuthUser.ID(userID)
         )

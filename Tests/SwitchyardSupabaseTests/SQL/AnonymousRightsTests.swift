@@ -56,20 +56,20 @@ struct AnonymousRightsTests {
         try await withDatabase([.documents, .messages]) { server in
             try await server.query("insert into switchyard.rules values ('posts', 'public', 'owner')")
             #expect(try await callable(server) == (Self.always + Self.readers).sorted())
-            let nobody = try await SQLCaller(nil, on: server)
-            defer { nobody.close() }
-            #expect(try await nobody.text("select count(*) from switchyard.documents") == "0")
-            #expect(await nobody.failure("select public.switchyard_commit('b', '[]')") == "42501")
+            let signedOut = try await SQLCaller(nil, on: server)
+            defer { signedOut.close() }
+            #expect(try await signedOut.text("select count(*) from switchyard.documents") == "0")
+            #expect(await signedOut.failure("select public.switchyard_commit('b', '[]')") == "42501")
 
             try await server.query("update switchyard.rules set read = 'owner', write = 'public'")
             let writable = try await callable(server)
             #expect(writable.contains("public.switchyard_commit") && writable.contains("public.switchyard_commit_rows"))
             #expect(!writable.contains("public.switchyard_get") && !writable.contains("switchyard.begin_epoch"))
-            try await nobody.commit(#"{"op": "set", "path": "posts/1", "data": {}}"#)
+            try await signedOut.commit(#"{"op": "set", "path": "posts/1", "data": {}}"#)
 
             try await server.query("delete from switchyard.rules")
             #expect(try await callable(server) == Self.always)
-            #expect(await nobody.failure("select count(*) from switchyard.documents") == "42501")
+            #expect(await signedOut.failure("select count(*) from switchyard.documents") == "42501")
         }
     }
 
@@ -110,7 +110,7 @@ struct AnonymousRightsTests {
         }
     }
 
-    @Test func `A client without a session is told why, and its writes do not wait`() async throws {
+    @Test func `A client without a session gets the reason, and its writes do not wait`() async throws {
         let site = try await SupabaseSite()
         let client = try site.client(key: site.supabase.anonKey)
         let reading = await #expect(throws: StorageError.self) {

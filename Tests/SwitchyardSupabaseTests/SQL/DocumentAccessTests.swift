@@ -92,7 +92,7 @@ struct DocumentAccessTests {
         }
     }
 
-    @Test func `Nobody writes what the rules protect, by no kind of write`() async throws {
+    @Test func `No one writes what the rules protect, by no kind of write`() async throws {
         try await withBed { (bed: Bed) async throws -> Void in
             for (name, writers) in Self.writers {
                 let path = try StoragePath(validating: "\(name)/a")
@@ -117,7 +117,7 @@ struct DocumentAccessTests {
         }
     }
 
-    @Test func `A document is its maker's, whatever the write says, and nobody makes one of somebody else's`()
+    @Test func `A document is its maker's, whatever the write says, and no one makes one of somebody else's`()
         async throws
     {
         try await withBed { (bed: Bed) async throws -> Void in
@@ -254,7 +254,7 @@ struct DocumentAccessTests {
         }
     }
 
-    @Test func `Who may hear hints is who could read something there`() async throws {
+    @Test func `Who may receive hints is who could read something there`() async throws {
         try await withBed { (bed: Bed) async throws -> Void in
             for (topic, listeners): (String, Set<Caller>) in [
                 ("documents:posts", [.owner, .stranger, .anonymous]),

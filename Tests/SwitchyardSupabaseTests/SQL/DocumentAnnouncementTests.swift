@@ -5,7 +5,7 @@ import Testing
 
 @testable import SwitchyardSupabase
 
-/// What the database says to the realtime service, and who may hear it.
+/// What the database says to the realtime service, and who may receive it.
 @Suite(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
 struct DocumentAnnouncementTests {
     /// As much of the service's schema as the functions meet.
@@ -65,7 +65,7 @@ struct DocumentAnnouncementTests {
                 from realtime.messages
                 """)
             #expect(transactions == "t")
-            // The same batch again writes nothing, so there is nothing to tell.
+            // The same batch again writes nothing, so there is nothing to announce.
             try await commit(writes, as: "b1", on: server)
             #expect(try await server.query("select count(*) from realtime.messages") == "4")
             try await commit([.delete("notes/n")], as: "b2", on: server)
@@ -73,11 +73,11 @@ struct DocumentAnnouncementTests {
         }
     }
 
-    @Test func `The service's own policy lets everybody hear who could read something there`() async throws {
+    @Test func `The service's own policy lets everybody listen who could read something there`() async throws {
         try await withDatabase { (server: PostgresServer) async throws -> Void in
             try await server.query("insert into switchyard.rules values ('posts', 'public', 'owner');")
             try await commit([try .set("posts/a", ["x": 1]), try .set("notes/a", ["x": 1])], as: "b1", on: server)
-            func heard(_ topic: String, by role: String, _ claims: String) async throws -> String {
+            func mayReceive(_ topic: String, by role: String, _ claims: String) async throws -> String {
                 let answer = try await server.query(
                     """
                     set role \(role); set request.jwt.claims = '\(claims)'; set realtime.topic = '\(topic)';
@@ -85,10 +85,10 @@ struct DocumentAnnouncementTests {
                     """)
                 return answer
             }
-            #expect(try await heard("documents:posts", by: "anon", "{}") == "t")
-            #expect(try await heard("documents:*/posts", by: "anon", "{}") == "t")
-            #expect(try await heard("documents:notes", by: "anon", "{}") == "f")
-            #expect(try await heard("documents:notes", by: "authenticated", #"{"sub": "ann"}"#) == "t")
+            #expect(try await mayReceive("documents:posts", by: "anon", "{}") == "t")
+            #expect(try await mayReceive("documents:*/posts", by: "anon", "{}") == "t")
+            #expect(try await mayReceive("documents:notes", by: "anon", "{}") == "f")
+            #expect(try await mayReceive("documents:notes", by: "authenticated", #"{"sub": "ann"}"#) == "t")
         }
     }
 }

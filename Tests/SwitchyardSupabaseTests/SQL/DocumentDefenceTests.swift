@@ -50,7 +50,7 @@ struct DocumentDefenceTests {
         }
     }
 
-    @Test func `A malformed value that is there already spoils nobody's query`() async throws {
+    @Test func `A malformed value that is there already spoils no one's query`() async throws {
         try await withDatabase { server in
             try await server.query("insert into switchyard.rules values ('board', 'public', 'public')")
             let ann = try await SQLCaller("ann", on: server)
@@ -110,7 +110,7 @@ struct DocumentDefenceTests {
         }
     }
 
-    @Test func `Trees are deleted beside commits to them, and nobody is ended as a deadlock`() async throws {
+    @Test func `Trees are deleted beside commits to them, and no one is ended as a deadlock`() async throws {
         try await withDatabase { server in
             let end = ContinuousClock.now + .seconds(RunSize.full(4, part: 1.5))
             let failures = try await withThrowingTaskGroup(of: [String].self) { group in
@@ -197,7 +197,7 @@ struct DocumentDefenceTests {
                     """)
             }
             let left = try #require(Int(try await server.query("select count(*) from switchyard.deletions")))
-            #expect(left < rounds * 10, "\(rounds * 20) deletions were left, and \(left) are still kept")
+            #expect(left < rounds * 10, "\(rounds * 20) deletions were left, and \(left) are still stored")
         }
     }
 
@@ -228,14 +228,14 @@ struct DocumentDefenceTests {
         }
     }
 
-    @Test func `Deleting a tree does not tell whether there is one`() async throws {
+    @Test func `Deleting a tree does not reveal whether there is one`() async throws {
         try await withDatabase(domain: true) { server in
             try await server.query(
                 "insert into switchyard.rules values ('profiles', 'public', 'named'), ('notes', 'public', 'owner')")
             let ann = try await SQLCaller("ann", on: server)
             let ben = try await SQLCaller("ben", on: server)
-            let nobody = try await SQLCaller(nil, on: server)
-            defer { for caller in [ann, ben, nobody] { caller.close() } }
+            let signedOut = try await SQLCaller(nil, on: server)
+            defer { for caller in [ann, ben, signedOut] { caller.close() } }
             for path in ["users/ann", "users/ann/diary/1", "users/ann/contacts/x", "profiles/ann", "notes/1"] {
                 try await ann.commit(#"{"op": "set", "path": "\#(path)", "data": {}}"#)
             }
@@ -244,13 +244,13 @@ struct DocumentDefenceTests {
                 "users/zoe/contacts/x",
                 "profiles/ann", "profiles/zoe",
             ] {
-                for caller in [ben, nobody] {
+                for caller in [ben, signedOut] {
                     #expect(
                         await caller.failure("select public.switchyard_delete_tree($1)", path) == "42501", "\(path)")
                 }
             }
             for path in ["notes/1", "notes/2"] {
-                #expect(await nobody.failure("select public.switchyard_delete_tree($1)", path) == "42501", "\(path)")
+                #expect(await signedOut.failure("select public.switchyard_delete_tree($1)", path) == "42501", "\(path)")
             }
             #expect(try await ann.text("select public.switchyard_delete_tree('users/ann')") == "3")
             #expect(try await ann.text("select public.switchyard_delete_tree('users/ann')") == "0")
@@ -258,14 +258,14 @@ struct DocumentDefenceTests {
     }
 
     @Test(arguments: [false, true])
-    func `Nobody hears when something changes in another person's tree`(domain: Bool) async throws {
+    func `No one is notified when something changes in another person's tree`(domain: Bool) async throws {
         try await withDatabase(domain: domain) { server in
             try await server.query(
                 "insert into switchyard.rules values ('open', 'public', 'owner'), ('inbox', 'owner', 'owner')")
             let ann = try await SQLCaller("ann", on: server)
             let ben = try await SQLCaller("ben", on: server)
-            let nobody = try await SQLCaller(nil, on: server)
-            defer { for caller in [ann, ben, nobody] { caller.close() } }
+            let signedOut = try await SQLCaller(nil, on: server)
+            defer { for caller in [ann, ben, signedOut] { caller.close() } }
             for (topic, listeners) in [
                 ("documents:users/ann/contacts", "a"), ("documents:users/ann/diary", "a"),
                 ("documents:users/ann/diary/1/pages", "a"),
@@ -273,7 +273,7 @@ struct DocumentDefenceTests {
                 ("documents:users/ann/diary:open", "a"), ("documents:notes:open", "ab"), ("documents:*/diary", "ab"),
                 ("documents:", ""),
             ] {
-                for (caller, name) in [(ann, "a"), (ben, "b"), (nobody, "n")] {
+                for (caller, name) in [(ann, "a"), (ben, "b"), (signedOut, "n")] {
                     let answer = try await caller.text("select switchyard.may_listen($1)", topic)
                     #expect(answer == (listeners.contains(name) ? "t" : "f"), "\(topic) by \(name)")
                 }

@@ -48,7 +48,7 @@ struct DocumentQueryTests {
             try await server.query("select public.switchyard_changes('[]') -> 'settled';")
         }
         // The server's own housekeeping writes now and then.
-        try await eventually("nobody writes") { try await settled() == "true" }
+        try await eventually("no writer is left") { try await settled() == "true" }
         let writer = try await server.connect()
         defer { writer.close() }
         // No transaction has ended after it, so no snapshot lists it.
@@ -62,11 +62,11 @@ struct DocumentQueryTests {
             """)
         #expect(answer == "t")
         try await writer.run(script: "commit;")
-        try await eventually("nobody writes") { try await settled() == "true" }
+        try await eventually("no writer is left") { try await settled() == "true" }
     }
 
-    /// Whoever looks at all locks holds up everybody who takes one: with fifty who read, that was most of the time.
-    @Test func `No function looks at the server's locks`() async throws {
+    /// Reading all locks delays every caller that takes one: with fifty who read, that was most of the time.
+    @Test func `No function reads the server's locks`() async throws {
         let server = try await PostgresServer()
         defer { server.stop() }
         try await server.query(DocumentSchema.sql)

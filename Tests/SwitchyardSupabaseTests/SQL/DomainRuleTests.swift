@@ -37,7 +37,7 @@ struct DomainRuleTests {
         _ = try await ask(server, person, "public.switchyard_commit(gen_random_uuid()::text, '[\(writes)]')")
     }
 
-    @Test func `A listener begins anew when they have become a responder, and when they are one no more`() async throws
+    @Test func `A listener starts over when they have become a responder, and when they are one no more`() async throws
     {
         try await withDatabase { server in
             try await commit(
@@ -47,7 +47,7 @@ struct DomainRuleTests {
                 {"op": "set", "path": "checkIns/1", "data": {"userID": "ann"}}
                 """)
             let query = #"{"in": "checkIns", "filter": ["==", ["userID"], "ann"], "orders": [[null, "asc"]]}"#
-            func look(_ since: String?) async throws -> (token: String, isReset: Bool, count: Int) {
+            func read(_ since: String?) async throws -> (token: String, isReset: Bool, count: Int) {
                 let token = since.map { #", "since": "\#($0)""# } ?? ""
                 let answer = try await ask(
                     server, "ben", #"public.switchyard_changes('[{"id": 1, "query": \#(query)\#(token)}]')"#)
@@ -56,23 +56,23 @@ struct DomainRuleTests {
                     answer["token"]?.string ?? "", target?["reset"] == true, target?["documents"]?.array?.count ?? -1
                 )
             }
-            let first = try await look(nil)
+            let first = try await read(nil)
             #expect(first.isReset && first.count == 0)
-            // While a transaction from before Ann's is under way anywhere in the cluster, her write may be news to Ben.
+            // While a transaction from before Ann's is under way anywhere in the cluster, her write may be new to Ben.
             var token = first.token
             try await eventually("nothing has changed for Ben") {
-                let next = try await look(token)
+                let next = try await read(token)
                 token = next.token
                 return !next.isReset
             }
             for (isResponder, count) in [("true", 1), ("false", 0)] {
-                let before = try await look(nil)
+                let before = try await read(nil)
                 try await commit(
                     server, "ann",
                     """
                     {"op": "patch", "path": "users/ann/contacts/ben", "data": {"isResponder": \(isResponder)}, "mask": [["isResponder"]]}
                     """)
-                let after = try await look(before.token)
+                let after = try await read(before.token)
                 #expect(after.isReset && after.count == count)
             }
         }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SwitchyardSupabase
 
-/// How deletions and answers that nobody needs any more go, beside commits that must not wait for that.
+/// How deletions and answers that no one needs any more go, beside commits that must not wait for that.
 @Suite(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
 struct ForgettingTests {
     private static func filled() async throws -> PostgresServer {
@@ -44,7 +44,7 @@ struct ForgettingTests {
             """)
         #expect(first == "400\n0")
         #expect(try await Self.left(server) == "59800|59800")
-        // Whoever listened last before the newest of them begins anew, and nobody else.
+        // Whoever listened last before the newest of them starts over, and no one else.
         let seen = try #require(
             Int(try await server.query("select forgotten from switchyard.settings")))
         #expect((200...501).contains(seen))
@@ -53,7 +53,7 @@ struct ForgettingTests {
         #expect(try await server.query("select forgotten from switchyard.settings") == "501")
     }
 
-    @Test func `Nobody waits for somebody who forgets, or who holds what is to be forgotten`() async throws {
+    @Test func `No one waits for somebody who forgets, or who holds what is to be forgotten`() async throws {
         let server = try await Self.filled()
         defer { server.stop() }
         let both = try await server.query(

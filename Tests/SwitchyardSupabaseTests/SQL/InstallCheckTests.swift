@@ -14,7 +14,7 @@ struct InstallCheckTests {
     private let maker = "maker_\(UInt32.random(in: 0 ... .max))"
 
     /// A database with the vendor's schemas, and a role that may make a schema there and change nothing of the vendor's.
-    private func withPlace(_ body: (PostgresServer, LocalSupabase) async throws -> Void) async throws {
+    private func withDatabase(_ body: (PostgresServer, LocalSupabase) async throws -> Void) async throws {
         let server = try await PostgresServer()
         var options = LocalSupabaseOptions()
         options.database = server.place
@@ -50,7 +50,7 @@ struct InstallCheckTests {
     @Test func `An installation by the database's own administrator lacks nothing, also of the domain's rules`()
         async throws
     {
-        try await withPlace { server, _ in
+        try await withDatabase { server, _ in
             for _ in 1...2 {
                 let missing = try await install(on: server, as: "postgres", domain: true)
                 #expect(missing == [])
@@ -59,9 +59,10 @@ struct InstallCheckTests {
         }
     }
 
-    @Test func `A role that may not change the channels is told what to paste, and with that all is well`() async throws
+    @Test func `A role that may not change the channels gets the statements to run, and with that all is well`()
+        async throws
     {
-        try await withPlace { server, supabase in
+        try await withDatabase { server, supabase in
             let missing = try await install(on: server, as: maker)
             let names = missing.map { $0[0] }
             #expect(names.contains { $0.hasPrefix("the policy switchyard_listen on realtime.messages") })
@@ -72,7 +73,7 @@ struct InstallCheckTests {
             for row in missing { try await server.query(row[1]) }
             #expect(try await install(on: server, as: maker) == [])
 
-            // And it works: live queries are told, and messages heard.
+            // And it works: live queries are notified, and messages received.
             let module = SupabaseModule(
                 SupabaseConfiguration(url: supabase.server.url, key: Secret(supabase.anonKey)))
             let auth = try await module.makeAuthClient(ModuleContext())
@@ -88,7 +89,7 @@ struct InstallCheckTests {
     }
 
     @Test func `A client says once which policy is missing, at the first channel that is refused`() async throws {
-        try await withPlace { server, supabase in
+        try await withDatabase { server, supabase in
             #expect(try await install(on: server, as: "postgres") == [])
             try await server.query(
                 "drop policy switchyard_listen on realtime.messages; drop policy switchyard_messages on realtime.messages"
@@ -124,7 +125,7 @@ struct InstallCheckTests {
     }
 
     @Test func `What went missing later is found, each with its remedy`() async throws {
-        try await withPlace { server, _ in
+        try await withDatabase { server, _ in
             #expect(try await install(on: server, as: "postgres", domain: true) == [])
             try await server.query(
                 """

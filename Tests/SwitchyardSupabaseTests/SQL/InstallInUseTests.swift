@@ -78,7 +78,7 @@ struct InstallInUseTests {
         #expect(try await server.query("select count(*) from switchyard.rules") == "0")
     }
 
-    @Test func `Indexes that hold up nobody are left to be built where there are many documents`() async throws {
+    @Test func `Indexes that hold up no one are left to be built where there are many documents`() async throws {
         let server = try await PostgresServer()
         defer { server.stop() }
         try await server.query(DocumentSchema.sql)

@@ -161,7 +161,7 @@ struct InstallTests {
         }
     }
 
-    @Test func `Functions that no longer serve this client are told from old ones`() async throws {
+    @Test func `Functions that no longer serve this client are distinguished from old ones`() async throws {
         try await withSite { server, supabase in
             try await install(on: server)
             try await server.query("update switchyard.settings set schema = 99, serves = 98")

@@ -25,7 +25,7 @@ struct InstallationTests {
             "select owner, service, token from switchyard.installations where id = :'id';", ["id": id])
     }
 
-    private func hears(_ topic: String, _ user: String?) async throws -> Bool {
+    private func mayReceive(_ topic: String, _ user: String?) async throws -> Bool {
         let claims = user.map { #"{"sub":"\#($0)","role":"authenticated"}"# } ?? ""
         return try await SupabaseSite.shared.value.postgres.query(
             """
@@ -45,12 +45,12 @@ struct InstallationTests {
             "switchyard_register", ["installation": .string(id), "service": "fcm", "token": .string("t-\(id)")],
             as: "bob")
         #expect(try await row(id) == "bob|fcm|t-\(id)")
-        #expect(try await hears("switchyard:installation:\(id)", "bob"))
-        #expect(try await !hears("switchyard:installation:\(id)", "ann"))
-        #expect(try await !hears("switchyard:installation:\(id)", nil))
+        #expect(try await mayReceive("switchyard:installation:\(id)", "bob"))
+        #expect(try await !mayReceive("switchyard:installation:\(id)", "ann"))
+        #expect(try await !mayReceive("switchyard:installation:\(id)", nil))
         try await call("switchyard_unregister", ["installation": .string(id)], as: nil)
         #expect(try await row(id) == "")
-        #expect(try await !hears("switchyard:installation:\(id)", "bob"))
+        #expect(try await !mayReceive("switchyard:installation:\(id)", "bob"))
     }
 
     @Test func `A platform's token is that of one installation`() async throws {
@@ -64,7 +64,7 @@ struct InstallationTests {
         #expect(try await row(second) == "ann|apns|one-\(first)")
     }
 
-    @Test func `Nobody registers without a session, or under a name that could be guessed`() async throws {
+    @Test func `No one registers without a session, or under a name that could be guessed`() async throws {
         let anonymous = await #expect(throws: StorageError.self) {
             try await call("switchyard_register", ["installation": .string(RandomID.make(length: 32))], as: nil)
         }
@@ -75,11 +75,11 @@ struct InstallationTests {
         #expect(short?.code == .invalidArgument)
     }
 
-    @Test func `Topics are for whoever is signed in, and other channels for nobody by this policy`() async throws {
-        #expect(try await hears("switchyard:topic:news", "ann"))
-        #expect(try await !hears("switchyard:topic:news", nil))
-        #expect(try await !hears("switchyard:other", "ann"))
-        #expect(try await !hears("documents:posts", "ann"))
+    @Test func `Topics are for whoever is signed in, and other channels for no one by this policy`() async throws {
+        #expect(try await mayReceive("switchyard:topic:news", "ann"))
+        #expect(try await !mayReceive("switchyard:topic:news", nil))
+        #expect(try await !mayReceive("switchyard:other", "ann"))
+        #expect(try await !mayReceive("documents:posts", "ann"))
     }
 
     @Test func `People see their own installations and no others`() async throws {

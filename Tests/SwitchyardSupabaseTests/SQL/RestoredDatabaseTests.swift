@@ -8,11 +8,11 @@ import Testing
 @testable import SwitchyardLocalSupabase
 @testable import SwitchyardSupabase
 
-/// Databases that were brought back from copies, whose transactions are counted anew or once more.
+/// Databases that were brought back from copies, whose transactions start over or repeat.
 @Suite(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
 struct RestoredDatabaseTests {
-    /// What a listener on one collection is told, as the functions' owner.
-    private struct Look {
+    /// What a listener on one collection receives, as the functions' owner.
+    private struct Reading {
         let token: String
         let isWhole: Bool
         let paths: [String]
@@ -52,7 +52,8 @@ struct RestoredDatabaseTests {
     }
 
     @Test(.beside(movedRun))
-    func `After a restore into another cluster only what is new is told, and old places are none`() async throws {
+    func `After a restore into another cluster only what is new is delivered, and old tokens are invalid`() async throws
+    {
         try await Self.movedRun.value
     }
 
@@ -68,11 +69,11 @@ struct RestoredDatabaseTests {
         try await old.query(DocumentSchema.sql)
         try await Self.useUpTransactions(5000, port: old.port)
         for name in ["a", "b", "c"] { try await Self.commit("posts/\(name)", port: old.port) }
-        // Something is forgotten, too, and what has been forgotten is not to be told for ever as unknown.
+        // Something is forgotten, too, and what has been forgotten is not to be reported forever as unknown.
         try await Self.commit("posts/c", "delete", port: old.port)
         try await old.query(
             "update switchyard.deletions set deleted_at = now() - interval '1 year'; select switchyard.forget();")
-        let before = try await Look(old.port, since: nil)
+        let before = try await Reading(old.port, since: nil)
 
         let copy = ScratchSpace.url.appendingPathComponent("copy-\(RandomID.make())").path
         defer { try? FileManager.default.removeItem(atPath: copy) }
@@ -82,26 +83,26 @@ struct RestoredDatabaseTests {
             "create role anon nologin; create role authenticated nologin; create role service_role nologin bypassrls;")
         try await Self.run(programs.path("pg_restore"), place + ["-p", "\(new.port)", "-d", "postgres", copy])
 
-        // Before anybody has written, everything is told each time.
-        let unsettled = try await Look(new.port, since: before.token)
+        // Before anybody has written, everything is delivered each time.
+        let unsettled = try await Reading(new.port, since: before.token)
         #expect(unsettled.isWhole && unsettled.paths == ["posts/a", "posts/b"])
-        #expect(try await Look(new.port, since: unsettled.token).isWhole)
+        #expect(try await Reading(new.port, since: unsettled.token).isWhole)
 
         try await Self.commit("posts/d", port: new.port)
-        let settled = try await Look(new.port, since: before.token)
+        let settled = try await Reading(new.port, since: before.token)
         #expect(settled.isWhole && settled.paths == ["posts/a", "posts/b", "posts/d"])
-        let quiet = try await Look(new.port, since: settled.token)
+        let quiet = try await Reading(new.port, since: settled.token)
         #expect(!quiet.isWhole && quiet.paths == [])
         try await Self.commit("posts/a", port: new.port)
-        #expect(try await Look(new.port, since: quiet.token).paths == ["posts/a"])
+        #expect(try await Reading(new.port, since: quiet.token).paths == ["posts/a"])
 
         // Also when as many transactions have been counted here as there.
         try await Self.useUpTransactions(6000, port: new.port)
-        #expect(try await Look(new.port, since: before.token).isWhole)
+        #expect(try await Reading(new.port, since: before.token).isWhole)
         // Bringing the functions up to date once more is no move.
-        let place2 = try await Look(new.port, since: nil)
+        let place2 = try await Reading(new.port, since: nil)
         try await new.query(DocumentSchema.sql)
-        #expect(try await !Look(new.port, since: place2.token).isWhole)
+        #expect(try await !Reading(new.port, since: place2.token).isWhole)
     }
 
     @Test(.beside(broughtBackRun)) func `After a restore of the files places from the lost time are none`() async throws
@@ -123,10 +124,10 @@ struct RestoredDatabaseTests {
         try await Self.run("cp", ["-a", data, copy])
 
         let second = try await LocalPostgres(folder: folder)
-        let kept = try await Look(Int(second.port), since: nil).token
+        let kept = try await Reading(Int(second.port), since: nil).token
         try await Self.useUpTransactions(50, port: Int(second.port))
         try await Self.commit("posts/lost", port: Int(second.port))
-        let lost = try await Look(Int(second.port), since: nil)
+        let lost = try await Reading(Int(second.port), since: nil)
         #expect(lost.paths == ["posts/a", "posts/lost"])
         await second.stop()
 
@@ -138,23 +139,23 @@ struct RestoredDatabaseTests {
         let port = Int(third.port)
         defer { third.kill() }
         #expect(try await PostgresServer.query("select pg_is_in_recovery()", port: port) == "t")
-        #expect(try await !Look(port, since: kept).isWhole, "a copy that follows is at home")
+        #expect(try await !Reading(port, since: kept).isWhole, "a copy that follows is at home")
         #expect(try await PostgresServer.query("select pg_promote(true, 60)", port: port) == "t")
         try await Self.useUpTransactions(100, port: port)
         for since in [lost.token, kept] {
-            let look = try await Look(port, since: since)
-            #expect(look.isWhole && look.paths == ["posts/a"])
+            let reading = try await Reading(port, since: since)
+            #expect(reading.isWhole && reading.paths == ["posts/a"])
         }
         try await Self.commit("posts/b", port: port)
-        for since in [lost.token, kept] { #expect(try await Look(port, since: since).isWhole) }
-        let settled = try await Look(port, since: nil)
+        for since in [lost.token, kept] { #expect(try await Reading(port, since: since).isWhole) }
+        let settled = try await Reading(port, since: nil)
         try await Self.commit("posts/c", port: port)
-        let next = try await Look(port, since: settled.token)
+        let next = try await Reading(port, since: settled.token)
         #expect(!next.isWhole && next.paths == ["posts/c"])
         await third.stop()
     }
 
-    @Test(.beside(begunRun)) func `An administrator can begin a new epoch, and nobody else`() async throws {
+    @Test(.beside(begunRun)) func `An administrator can begin a new epoch, and no one else`() async throws {
         try await Self.begunRun.value
     }
 
@@ -165,13 +166,13 @@ struct RestoredDatabaseTests {
         defer { server.stop() }
         try await server.query(DocumentSchema.sql)
         try await Self.commit("posts/a", port: server.port)
-        let token = try await Look(server.port, since: nil).token
-        #expect(try await !Look(server.port, since: token).isWhole)
+        let token = try await Reading(server.port, since: nil).token
+        #expect(try await !Reading(server.port, since: token).isWhole)
         await #expect(throws: PostgresServer.Failure.self) {
             try await server.query("set role authenticated; select switchyard.begin_epoch();")
         }
         try await server.query("select switchyard.begin_epoch()")
-        #expect(try await Look(server.port, since: token).isWhole)
+        #expect(try await Reading(server.port, since: token).isWhole)
     }
 
     @Test(.beside(crowdRun))
@@ -190,9 +191,9 @@ struct RestoredDatabaseTests {
             for n in 0..<20 { group.addTask { try await Self.commit("posts/p\(n % 5)", port: server.port) } }
             try await group.waitForAll()
         }
-        let look = try await Look(server.port, since: nil)
-        #expect(look.paths.count == 5)
+        let reading = try await Reading(server.port, since: nil)
+        #expect(reading.paths.count == 5)
         #expect(try await server.query("select s.home = switchyard.home() from switchyard.settings s") == "t")
-        #expect(try await !Look(server.port, since: look.token).isWhole)
+        #expect(try await !Reading(server.port, since: reading.token).isWhole)
     }
 }

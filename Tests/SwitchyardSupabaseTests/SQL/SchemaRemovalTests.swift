@@ -9,7 +9,7 @@ import Testing
 @Suite(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
 struct SchemaRemovalTests {
     /// A database with the vendor's schemas.
-    private func withPlace(_ body: (PostgresServer) async throws -> Void) async throws {
+    private func withDatabase(_ body: (PostgresServer) async throws -> Void) async throws {
         let server = try await PostgresServer()
         defer { server.stop() }
         var options = LocalSupabaseOptions()
@@ -40,7 +40,7 @@ struct SchemaRemovalTests {
 
     @Test(arguments: SchemaInventoryTests.choices)
     func `After the removal of everything the database is as it was before`(installed: Set<SchemaPart>) async throws {
-        try await withPlace { server in
+        try await withDatabase { server in
             let before = try await server.query(Self.catalog)
             try await server.query(DocumentSchema.installation(of: installed))
             if installed.contains(.documents) {
@@ -48,7 +48,7 @@ struct SchemaRemovalTests {
             }
             let installation = try await server.query(Self.catalog)
             #expect(installation != before)
-            // A trial tells the same, and changes nothing.
+            // A trial reports the same, and changes nothing.
             let trial = try await server.query(DocumentSchema.removal(isTrial: true))
             #expect(try await server.query(Self.catalog) == installation)
             #expect(try await server.query(DocumentSchema.removal()) == trial)
@@ -59,7 +59,7 @@ struct SchemaRemovalTests {
     }
 
     @Test func `What a removal lists is what the list of an installation has`() async throws {
-        try await withPlace { server in
+        try await withDatabase { server in
             try await server.query(DocumentSchema.installation(of: Set(SchemaPart.allCases)))
             let removed = try await server.query(DocumentSchema.removal()).split(separator: "\n").map { line in
                 String(line.replacing("|", with: " ").prefix { $0 != "(" })
@@ -71,7 +71,7 @@ struct SchemaRemovalTests {
     }
 
     @Test func `Parts come and go one by one, with those that cannot do without them`() async throws {
-        try await withPlace { server in
+        try await withDatabase { server in
             let before = try await server.query(Self.catalog)
             for part in SchemaPart.allCases {
                 try await server.query(DocumentSchema.installation(of: [part]))
@@ -103,7 +103,7 @@ struct SchemaRemovalTests {
     }
 
     @Test func `A rule that goes with its part leaves nothing open, also where it was one of two`() async throws {
-        try await withPlace { server in
+        try await withDatabase { server in
             try await server.query(DocumentSchema.installation(of: [.domain]))
             try await server.query(
                 "update switchyard.rules set write = 'authenticated' where collection_id = 'checkIns'; insert into switchyard.rules values ('posts', 'public', 'owner')"
@@ -115,8 +115,10 @@ struct SchemaRemovalTests {
         }
     }
 
-    @Test func `Data that are kept are nobody's but the owner's, and there again after an installation`() async throws {
-        try await withPlace { server in
+    @Test func `Retained data are accessible to the owner only, and available again after an installation`()
+        async throws
+    {
+        try await withDatabase { server in
             let before = try await server.query(Self.catalog)
             try await server.query(DocumentSchema.installation(of: [.documents, .domain, .messages]))
             let ann = try await SQLCaller("ann", on: server)
@@ -178,7 +180,7 @@ struct SchemaRemovalTests {
 
     @Test(arguments: RunSize.full([9, 10, 11], part: [10]))
     func `An earlier version is removed, or brought up to date with all that it had`(version: Int) async throws {
-        try await withPlace { server in
+        try await withDatabase { server in
             let before = try await server.query(Self.catalog)
             let fill = "update switchyard.settings set schema = \(version); \(Self.earlier)"
             try await server.query(DocumentSchema.installation(of: Set(SchemaPart.allCases)))
@@ -224,7 +226,7 @@ struct SchemaRemovalTests {
     }
 
     @Test func `A newer version, and what the project built on a table, are left alone`() async throws {
-        try await withPlace { server in
+        try await withDatabase { server in
             try await server.query(DocumentSchema.installation(of: [.documents]))
             try await server.query("create view public.notes as select path from switchyard.documents")
             await #expect(throws: PostgresServer.Failure.self) { try await server.query(DocumentSchema.removal()) }

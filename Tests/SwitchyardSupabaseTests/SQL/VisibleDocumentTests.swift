@@ -62,13 +62,13 @@ struct VisibleDocumentTests {
         ].map { ("group", $0) }
 
     @Test(arguments: [false, true])
-    func `What a query looks at is exactly what the caller may see`(domain: Bool) async throws {
+    func `What a query reads is exactly what the caller may see`(domain: Bool) async throws {
         let server = try await Self.filled(domain: domain)
         defer { server.stop() }
-        for user in ["u1", "u2", "u5", "nobody", nil] {
+        for user in ["u1", "u2", "u5", "missing", nil] {
             let caller = try await SQLCaller(user, on: server)
             defer { caller.close() }
-            // The caller's rules, and the owner's right to look.
+            // The caller's rules, and the owner's right to read.
             try await caller.connection.run(
                 script: """
                     reset role;
@@ -86,10 +86,10 @@ struct VisibleDocumentTests {
                 let rule =
                     "'select * from switchyard.documents d where ' || (switchyard.clauses($1::jsonb, false)).source || ' and ' || switchyard.allowed('read')"
                 let allowed = try await caller.text(agree.replacing("$SQL", with: rule), query)
-                #expect(seen == allowed, "\(source) \(place) by \(user ?? "nobody"), domain: \(domain)")
-                // What a listener is told of, also of what is gone.
+                #expect(seen == allowed, "\(source) \(place) by \(user ?? "signedOut"), domain: \(domain)")
+                // What a listener receives, also of what is gone.
                 for (table, isGone) in [("documents", "false"), ("deletions", "true")] {
-                    let told = """
+                    let visibleStatement = """
                         'select * from switchyard.\(table) d where ' || (switchyard.clauses($1::jsonb, false)).source || ' and '
                           || (switchyard.shown($1::jsonb, \(isGone))).condition
                         """
@@ -98,9 +98,9 @@ struct VisibleDocumentTests {
                           || switchyard.allowed('read', \(isGone))
                         """
                     #expect(
-                        try await caller.text(agree.replacing("$SQL", with: told), query)
+                        try await caller.text(agree.replacing("$SQL", with: visibleStatement), query)
                             == caller.text(agree.replacing("$SQL", with: ruled), query),
-                        "\(table) of \(source) \(place) by \(user ?? "nobody"), domain: \(domain)")
+                        "\(table) of \(source) \(place) by \(user ?? "signedOut"), domain: \(domain)")
                 }
             }
             for parent in [nil, "users/u1", "users/u2", "teams/t1"] {
@@ -116,7 +116,7 @@ struct VisibleDocumentTests {
                     """)
                 #expect(
                     found == expected,
-                    "collections below \(parent ?? "the root") by \(user ?? "nobody"), domain: \(domain)")
+                    "collections below \(parent ?? "the root") by \(user ?? "signedOut"), domain: \(domain)")
             }
         }
     }
@@ -164,11 +164,11 @@ struct VisibleDocumentTests {
                 #expect(isOwnTree || !found.contains("phone"), comment)
             }
         }
-        // Plans without a scan, of what nobody may see, say nothing.
+        // Plans without a scan, of what no one may see, say nothing.
         #expect(scans >= 10 && firsts >= 3, "\(scans) scans, \(firsts) of them with the permission in front")
     }
 
-    @Test func `How long a query takes tells nobody what is in a document that they may not see`() async throws {
+    @Test func `The time of a query reveals nothing of a document that the caller may not see`() async throws {
         let server = try await Self.filled(domain: true)
         defer { server.stop() }
         let names = JSON.array(CollidingNames.make(RunSize.full(20_000, part: 8_000)).map(JSON.string))
@@ -181,10 +181,10 @@ struct VisibleDocumentTests {
             ]
         }
         let owner = try await SQLCaller("u3", on: server)
-        let stranger = try await SQLCaller("mallory", on: server)
+        let other = try await SQLCaller("mallory", on: server)
         defer {
             owner.close()
-            stranger.close()
+            other.close()
         }
         func time(_ caller: SQLCaller, _ guess: String) async throws -> Duration {
             var best = Duration.seconds(60)
@@ -198,7 +198,7 @@ struct VisibleDocumentTests {
         // The names do what they are for: whoever may see the document waits for them.
         let (mine, notMine) = (try await time(owner, "+493"), try await time(owner, "+494"))
         #expect(mine > notMine * 3, "\(mine), \(notMine)")
-        let (right, wrong) = (try await time(stranger, "+493"), try await time(stranger, "+494"))
+        let (right, wrong) = (try await time(other, "+493"), try await time(other, "+494"))
         #expect(right < wrong * 2 + .milliseconds(100), "\(right), \(wrong)")
     }
 }

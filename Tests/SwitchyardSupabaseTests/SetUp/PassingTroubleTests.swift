@@ -61,7 +61,8 @@ import Testing
         #expect(try count.get() == 3)
     }
 
-    @Test func `The pause that the server asks for is kept, and not longer than the call's patience`() async throws {
+    @Test func `The pause that the server asks for is observed, and not longer than the call's patience`() async throws
+    {
         let long = try await Self.count(.json(Self.retrying, status: 503, headers: ["Retry-After": "60"]), .json("[3]"))
         guard case .failure(let error) = long else {
             Issue.record("it waited for a minute")

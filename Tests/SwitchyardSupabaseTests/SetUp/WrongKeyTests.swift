@@ -5,7 +5,7 @@ import SwitchyardSupabase
 import SwitchyardTestSupport
 import Testing
 
-/// What file calls say when nobody is signed in, so that the key is the only token, and the project does not accept it.
+/// What file calls say when no user is signed in, so that the key is the only token, and the project does not accept it.
 @Suite(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"), .timeLimit(.minutes(2)))
 struct WrongKeyTests {
     @Test func `Every file call names the key, at once`() async throws {

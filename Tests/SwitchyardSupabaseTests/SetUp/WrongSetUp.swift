@@ -54,7 +54,7 @@ struct WrongSetUp: Sendable {
 
     /// Why a live query is not up to date.
     func streaming() async throws -> StorageError? {
-        try await backend.storage.trouble(of: Query(in: "users"), heardBy: log)
+        try await backend.storage.trouble(of: Query(in: "users"), observedBy: log)
     }
 
     func signingIn() async -> AuthError? {
@@ -63,8 +63,8 @@ struct WrongSetUp: Sendable {
         }
     }
 
-    /// Why a write waits, as the queue says, and as whoever waits for the receipt hears it.
-    func writing() async throws -> (queued: StorageError?, heard: StorageError?) {
+    /// Why a write waits, as the queue says, and as its receipt reports it.
+    func writing() async throws -> (queued: StorageError?, reported: StorageError?) {
         let receipt = try await backend.storage.setDocument("users/alice", ["name": "Alice"])
         var queued: StorageError?
         try await eventually("the queue says why", within: .seconds(10)) {
@@ -74,8 +74,8 @@ struct WrongSetUp: Sendable {
             }
             return queued != nil
         }
-        let heard = await failure { _ throws(StorageError) in try await receipt.acknowledged(within: .zero) }
-        return (queued, heard)
+        let reported = await failure { _ throws(StorageError) in try await receipt.acknowledged(within: .zero) }
+        return (queued, reported)
     }
 
     /// Without waiting for the writes that cannot be sent.
@@ -84,12 +84,12 @@ struct WrongSetUp: Sendable {
         await backend.shutDown()
     }
 
-    /// What an observer is told within ten seconds while a live query is open.
+    /// What an observer is notified within ten seconds while a live query is open.
     func following(_ isIt: @escaping @Sendable (InfrastructureEvent.Kind) -> Bool) async throws {
         let stream = backend.storage.snapshots(of: Query(in: "users"))
         let following = Task { for try await _ in stream {} }
         defer { following.cancel() }
-        try await eventually("an observer is told", within: .seconds(10)) { log.kinds.contains(where: isIt) }
+        try await eventually("an observer is notified", within: .seconds(10)) { log.kinds.contains(where: isIt) }
     }
 }
 

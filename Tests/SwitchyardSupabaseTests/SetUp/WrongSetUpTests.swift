@@ -31,16 +31,16 @@ import Testing
         #expect(read?.message.contains("web page (HTTP \(status))") == true)
         #expect(read?.message.contains("Check that the url") == true)
 
-        // A query finds nothing in the cache, which is no error; why it looked there is told.
+        // A query finds nothing in the cache, which is no error; the reason for reading there is reported.
         #expect(try await site.backend.storage.documents(Query(in: "users")).metadata.isFromCache)
         #expect(
             site.log.kinds.contains {
                 if case .readFromCache(let failure) = $0 { failure.message.contains("web page") } else { false }
             })
-        let (queued, heard) = try await site.writing()
+        let (queued, reported) = try await site.writing()
         #expect(queued?.message.contains("Check that the url") == true)
-        #expect(heard?.message.hasPrefix("Writing “users/alice” is waiting") == true)
-        #expect(heard?.message.contains("web page") == true)
+        #expect(reported?.message.hasPrefix("Writing “users/alice” is waiting") == true)
+        #expect(reported?.message.contains("web page") == true)
         try await site.following {
             if case .reconnect(_, _, let failure?) = $0 { failure.message.contains("web page") } else { false }
         }
@@ -50,12 +50,12 @@ import Testing
         try await site.end()
     }
 
-    @Test func `A file call that meets a web page is tried again, and the observer hears why`() async throws {
+    @Test func `A file call that meets a web page is tried again, and the observer gets the reason`() async throws {
         let site = try await WrongSetUp { _ in .text("<html>", status: 404) }
         let call = Task {
             await site.failure { backend throws(FileStorageError) in try await backend.files.metadata(of: "a.txt") }
         }
-        try await eventually("an observer is told", within: .seconds(10)) {
+        try await eventually("an observer is notified", within: .seconds(10)) {
             site.log.kinds.contains {
                 if case .retry(_, _, _, let failure) = $0 { failure.message.contains("web page") } else { false }
             }
@@ -70,7 +70,7 @@ import Testing
         let error = await #expect(throws: InfrastructureError.self) {
             try await Infrastructure(.supabase(url: WrongSetUp.url, key: key))
         }
-        #expect(error?.message.contains("of the project “other”, and the url is that of “demo”") == true)
+        #expect(error?.message.contains("to the project “other”, but the url is that of “demo”") == true)
         let fitting = Secret(FixedAuthClient.token(["ref": "demo", "role": "anon"]))
         let backend = try await Infrastructure(.supabase(url: WrongSetUp.url, key: fitting))
         await backend.shutDown()
@@ -104,9 +104,9 @@ import Testing
         let read = await site.reading()
         #expect(read?.code == .unauthenticated)
         #expect(read?.message.contains("“\(WrongSetUp.url)” does not accept the key. Copy") == true)
-        let (queued, heard) = try await site.writing()
-        #expect(queued?.code == .unauthenticated && heard?.code == .unauthenticated)
-        #expect(heard?.message.contains("does not accept the key") == true)
+        let (queued, reported) = try await site.writing()
+        #expect(queued?.code == .unauthenticated && reported?.code == .unauthenticated)
+        #expect(reported?.message.contains("does not accept the key") == true)
         let account = await site.signingIn()
         #expect(account?.code == .unauthenticated)
         #expect(account?.message.contains("does not accept the key (HTTP 401). Copy the publishable key") == true)
@@ -127,11 +127,11 @@ import Testing
         let read = await site.reading()
         #expect(read?.code == .failedPrecondition)
         #expect(read?.message.contains("switchyard supabase install") == true)
-        let (queued, heard) = try await site.writing()
+        let (queued, reported) = try await site.writing()
         #expect(queued?.code == .failedPrecondition)
-        #expect(heard?.code == .failedPrecondition)
-        #expect(heard?.message.hasPrefix("Writing “users/alice” is waiting") == true)
-        #expect(heard?.message.contains("switchyard supabase install") == true)
+        #expect(reported?.code == .failedPrecondition)
+        #expect(reported?.message.hasPrefix("Writing “users/alice” is waiting") == true)
+        #expect(reported?.message.contains("switchyard supabase install") == true)
         #expect(
             site.log.kinds.contains {
                 if case .pendingWrites(1, let failure?) = $0 { failure.code == .failedPrecondition } else { false }
@@ -152,7 +152,7 @@ import Testing
         #expect(
             error?.message.hasPrefix("Writing “users/alice” failed: The policies do not allow it. Check the rules")
                 == true)
-        try await eventually("it is told") { site.log.refusals == ["users/alice: unauthorized"] }
+        try await eventually("it is reported") { site.log.refusals == ["users/alice: unauthorized"] }
         try await site.end()
     }
 
@@ -195,9 +195,9 @@ import Testing
         #expect(
             read?.message.hasPrefix("Reading “users/alice” failed: The token of “elsewhere” lacks the claim “role”")
                 == true)
-        let (queued, heard) = try await site.writing()
+        let (queued, reported) = try await site.writing()
         #expect(queued?.code == .unauthenticated)
-        #expect(heard?.message.contains("lacks the claim “role”. Have its issuer set it to “authenticated”") == true)
+        #expect(reported?.message.contains("lacks the claim “role”. Have its issuer set it to “authenticated”") == true)
         #expect(site.transport.requests.isEmpty)
         let shown = try await site.streaming()
         #expect(shown?.code == .unauthenticated)
@@ -213,9 +213,9 @@ import Testing
         #expect(read?.code == .unauthenticated)
         #expect(read?.message.contains("token of “elsewhere”") == true)
         #expect(read?.message.contains("Third-party auth") == true)
-        let (queued, heard) = try await site.writing()
+        let (queued, reported) = try await site.writing()
         #expect(queued?.code == .unauthenticated)
-        #expect(heard?.message.contains("Third-party auth") == true)
+        #expect(reported?.message.contains("Third-party auth") == true)
         let shown = try await site.streaming()
         #expect(shown?.code == .unauthenticated)
         #expect(shown?.message.contains("Third-party auth") == true)
@@ -251,7 +251,7 @@ import Testing
         try await site.end()
     }
 
-    @Test func `Where realtime is switched off, an observer hears that live queries look by themselves`() async throws {
+    @Test func `Where realtime is switched off, an observer is notified that live queries poll`() async throws {
         let stub = try RealtimeStub()
         stub.refuseJoins("RealtimeDisabledForTenant: Realtime disabled for this tenant")
         let site = try await WrongSetUp(url: stub.url, hasFunctions: true, sockets: CurlTransport()) { _ in

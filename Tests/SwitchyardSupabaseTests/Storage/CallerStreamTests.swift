@@ -8,7 +8,7 @@ import Testing
 
 @testable import SwitchyardSupabase
 
-/// Streams of those who have sent a request to a server, told by the realtime service of a local Supabase when to look.
+/// Streams of those who have sent a request to a server, prompted by the realtime service of a local Supabase.
 @Suite(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
 struct CallerStreamTests {
     /// A server over a project in which everybody reads and writes notes.
@@ -16,11 +16,11 @@ struct CallerStreamTests {
         let clock = MovedClock()
         let supabase: LocalSupabase
         let backend: Infrastructure
-        /// Counts looks.
+        /// Counts reads.
         let transport = CountingTransport(CurlTransport(), counting: "switchyard_changes")
         let log = EventLog()
 
-        /// - Parameter interval: How often a live query looks by itself.
+        /// - Parameter interval: How often a live query polls.
         init(lookingEvery interval: Duration) async throws {
             var options = LocalSupabaseOptions()
             options.now = { [clock] in clock.now }
@@ -35,10 +35,10 @@ struct CallerStreamTests {
             var configuration = SupabaseConfiguration(url: supabase.server.url, key: Secret(supabase.anonKey))
             configuration.serviceKey = Secret(supabase.serviceKey)
             configuration.checkInterval = interval
-            var surroundings = InfrastructureOptions()
-            surroundings.observer = log
+            var options = InfrastructureOptions()
+            options.observer = log
             backend = try await Infrastructure(
-                SupabaseModule(configuration, transport: { [transport] in transport }), in: surroundings)
+                SupabaseModule(configuration, transport: { [transport] in transport }), in: options)
         }
 
         func caller(_ user: AuthUser.ID) -> VerifiedToken {
@@ -68,9 +68,9 @@ struct CallerStreamTests {
         await bed.stop()
     }
 
-    @Test func `A caller hears at once of what others write, on a socket for all streams with the token`() async throws
+    @Test func `A caller receives at once what others write, on a socket for all streams with the token`() async throws
     {
-        // Nobody looks by itself during a test.
+        // Nothing polls during a test.
         try await Self.with(Bed(lookingEvery: .seconds(3600))) { bed in
             let (ann, ben) = (bed.caller("ann"), bed.caller("ben"))
             try await bed.client(ben).setDocument("notes/a", ["n": 1])
@@ -110,7 +110,7 @@ struct CallerStreamTests {
         }
     }
 
-    @Test func `Where no web socket comes through, callers' streams look by themselves, and do not poll for hints`()
+    @Test func `Where no web socket comes through, callers' streams poll the database, and not for hints`()
         async throws
     {
         try await Self.with(Bed(lookingEvery: .milliseconds(20))) { bed in
@@ -125,7 +125,7 @@ struct CallerStreamTests {
         }
     }
 
-    @Test func `Callers whose channels are refused look by themselves, and the observer is told why`() async throws {
+    @Test func `Callers whose channels are refused poll, and the observer gets the reason`() async throws {
         try await Self.with(Bed(lookingEvery: .milliseconds(20))) { bed in
             _ = try await bed.supabase.database.run([
                 PostgresStatement("drop policy switchyard_listen on realtime.messages")
@@ -143,7 +143,7 @@ struct CallerStreamTests {
         }
     }
 
-    @Test func `A stream ends with its token, of which nobody but its reader is told`() async throws {
+    @Test func `A stream ends with its token, and only its reader is notified`() async throws {
         try await Self.with(Bed(lookingEvery: .milliseconds(50))) { bed in
             let ann = bed.caller("ann")
             try await bed.client(ann).setDocument("notes/a", ["n": 1])
@@ -161,7 +161,7 @@ struct CallerStreamTests {
         }
     }
 
-    @Test func `The project hears at once of what users write, and of what no user may read`() async throws {
+    @Test func `The project receives at once what users write, and what no user may read`() async throws {
         try await Self.with(Bed(lookingEvery: .seconds(3600))) { bed in
             let project = try await bed.backend.actingAsProject().storage
             let note = FollowedDocument("notes/a", on: project)
@@ -173,7 +173,7 @@ struct CallerStreamTests {
                 try await project.setDocument("secrets/a", ["n": .of(number)])
                 try await eventually("the secret number \(number)") { secret.number == Int64(number) }
             }
-            // One socket for all streams of the project; nobody else's.
+            // One socket for all streams of the project; no one else's.
             #expect(bed.supabase.realtimeSessions.count == 1)
             #expect(try await !bed.client(bed.caller("ann")).document("secrets/a", from: .server).exists)
             note.leave()

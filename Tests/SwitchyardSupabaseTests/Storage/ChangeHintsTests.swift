@@ -18,9 +18,9 @@ import Testing
         let hints = ChangeHints(socket, clock: clock)
         hints.follow([HintTopic.rows(of: "items", in: "public")])
         for number in 1...2 {
-            try await eventually("everything is told", within: .seconds(20)) { hints.isComplete }
+            try await eventually("everything is delivered", within: .seconds(20)) { hints.isComplete }
             #expect(stub.count(of: "phx_join") == number)
-            try await stub.tell(
+            try await stub.send(
                 RealtimeMessage(
                     topic: "realtime:rows:public.items", event: "postgres_changes",
                     payload: [
@@ -52,8 +52,8 @@ import Testing
         let notices = Mutex<[String]>([])
         let hints = ChangeHints(socket, clock: ManualClock()) { text in notices.withLock { $0.append(text) } }
         hints.follow([HintTopic.rows(of: table, in: "public")])
-        try await eventually("everything is told", within: .seconds(20)) { hints.isComplete }
-        try await stub.tell(
+        try await eventually("everything is delivered", within: .seconds(20)) { hints.isComplete }
+        try await stub.send(
             RealtimeMessage(
                 topic: "realtime:rows:public.\(table)", event: "system",
                 payload: [

@@ -8,7 +8,7 @@ import Testing
 
 @testable import SwitchyardSupabase
 
-/// Documents that are gone while somebody else's transaction is under way, so that nobody can say what it will leave.
+/// Documents that are gone while another transaction is under way, so that its effect is unknown.
 @Suite(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
 struct DeletedElsewhereTests {
     @Test func `A deletion is believed whatever else is being written`() async throws {

@@ -64,10 +64,10 @@ struct DirectConformanceTests {
         let site = try await SupabaseSite()
         var configuration = SupabaseConfiguration(url: site.supabase.server.url, key: Secret(site.supabase.anonKey))
         configuration.jwtSecret = Secret(site.supabase.environment["SUPABASE_JWT_SECRET"] ?? "")
-        var surroundings = InfrastructureOptions()
+        var options = InfrastructureOptions()
         // As many as the local server answers without hurry; the others wait.
-        surroundings.callLimits.underWay = 16
-        let backend = try await Infrastructure(.supabase(configuration), in: surroundings)
+        options.callLimits.underWay = 16
+        let backend = try await Infrastructure(.supabase(configuration), in: options)
         let crowd = Crowd(150) { [supabase = site.supabase] number, isOld in
             let user = "caller-\(number)"
             return VerifiedToken(

@@ -6,7 +6,7 @@ import Testing
 
 @testable import SwitchyardSupabase
 
-/// Targets that are looked at one half after the other: what happens between the two looks is new to the first.
+/// Targets that are read one half after the other: what happens between the two reads is new to the first.
 @Suite struct HalvedInquiryTests {
     private static func answer(_ ids: [Int], upTo transaction: Int, at second: Int) -> JSON {
         [
@@ -37,7 +37,7 @@ import Testing
         (inquiry.json.array ?? []).compactMap { $0["id"]?.int }
     }
 
-    @Test func `A hint from between two looks calls for another`() throws {
+    @Test func `A hint between two reads requires another one`() throws {
         var changes = try Self.changes()
         let inquiry = try Self.inquiry(&changes)
         let (first, second) = try #require(inquiry.halves)
@@ -50,7 +50,7 @@ import Testing
         #expect(!changes.mayBeNew(9) && changes.mayBeNew(10))
     }
 
-    @Test func `Each half goes on from its own look after a restart`() throws {
+    @Test func `Each half continues from its own read after a restart`() throws {
         var changes = try Self.changes()
         let inquiry = try Self.inquiry(&changes)
         let (first, second) = try #require(inquiry.halves)
@@ -60,8 +60,8 @@ import Testing
             for event in events {
                 switch event {
                 case .snapshot(_, let token): #expect(token.isEmpty, "it would be the other half's token, too")
-                case .token(let told, let token):
-                    #expect(told == ids && String(decoding: token, as: UTF8.self) == "|e:\(transaction)")
+                case .token(let read, let token):
+                    #expect(read == ids && String(decoding: token, as: UTF8.self) == "|e:\(transaction)")
                 default: break
                 }
             }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import SwitchyardSupabase
 
-/// What a project's storage keeps on the device while nobody has chosen it.
+/// What a project's storage stores on the device while it is not selected.
 @Suite struct KeptDocumentsTests {
     private let state = ScratchSpace.url.appendingPathComponent("supabase-\(UInt64.random(in: 0 ... .max))")
     private let module = SupabaseModule(
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test func `There is nothing to wipe where nothing was kept`() async throws {
+    @Test func `There is nothing to wipe where nothing was stored`() async throws {
         try await module.wipeLocalData(of: "alice", ModuleContext(stateFolder: state))
         try await module.wipeLocalData(of: "alice", ModuleContext())
         #expect(!FileManager.default.fileExists(atPath: state.path))

@@ -10,10 +10,10 @@ import Testing
 
 @testable import SwitchyardSupabase
 
-/// Live queries that are told by a realtime service when to look: on a real PostgreSQL, with a service that a test steers.
+/// Live queries that a realtime service prompts: on a real PostgreSQL, with a service that a test steers.
 @Suite(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
 struct LiveHintTests {
-    /// Without a hint nobody looks during a test.
+    /// Without a hint nothing is read during a test.
     private static let never = SupabaseWatch.Pace(alone: .seconds(3600), hinted: .seconds(3600))
 
     private struct Bed: Sendable {
@@ -21,7 +21,7 @@ struct LiveHintTests {
         let stub: RealtimeStub
         let socket: RealtimeSocket
         private let wire = CurlTransport()
-        /// Counts looks.
+        /// Counts reads.
         let transport: CountingTransport
         let client: SyncedStorageClient
         let writer: SyncedStorageClient
@@ -57,7 +57,7 @@ struct LiveHintTests {
 
         func hint(_ topic: String, _ transaction: UInt64?) async throws {
             let payload: JSON = transaction.map { ["transaction": .string("\($0)")] } ?? [:]
-            try await stub.tell(
+            try await stub.send(
                 RealtimeMessage(
                     topic: "realtime:\(topic)", event: "broadcast",
                     payload: ["type": "broadcast", "event": "change", "payload": payload]))
@@ -100,7 +100,7 @@ struct LiveHintTests {
 
     private func collection() -> CollectionPath { CollectionPath(unchecked: "live-\(RandomID.make())") }
 
-    @Test func `A write of somebody else is seen when the service tells of it`() async throws {
+    @Test func `A write of somebody else is seen when the service announces it`() async throws {
         let bed = try await Bed(Self.never)
         let items = collection()
         let screen = Screen(Query(in: items), on: bed.client)
@@ -128,7 +128,7 @@ struct LiveHintTests {
         try await eventually("the channel is joined") { bed.stub.count(of: "phx_join") == 1 }
         try await bed.write(items.document("a"), 1)
         let ref = bed.stub.received.first { $0.event == "phx_join" }?.joinRef
-        try await bed.stub.tell(
+        try await bed.stub.send(
             RealtimeMessage(
                 joinRef: ref, topic: "realtime:documents:\(items.rawValue)", event: "system",
                 payload: ["extension": "system", "status": "ok", "message": "Replication connection established"]))
@@ -153,7 +153,7 @@ struct LiveHintTests {
         await bed.stop()
     }
 
-    @Test func `A hint of what was seen already makes nobody look, and neither do doubled ones twice`() async throws {
+    @Test func `A hint of a known change causes no read, and doubled hints cause only one`() async throws {
         let bed = try await Bed(Self.never)
         let items = collection()
         let topic = "documents:\(items.rawValue)"
@@ -163,24 +163,24 @@ struct LiveHintTests {
         try await bed.write(items.document("a"), 1)
         try await bed.hint(topic, nil)
         try await eventually("the number") { screen.shows([1]) }
-        // As long as a transaction from before them is under way anywhere in the cluster, old hints may be news.
+        // As long as a transaction from before them is under way anywhere in the cluster, old hints may be new.
         try await eventually("the old ones are over") { try await bed.oldestTransaction() > old }
         // What the join and that hint still ask for stands before the next one.
         try await bed.write(items.document("a"), 2)
         try await bed.hint(topic, try await bed.transaction())
         try await eventually("the next number") { screen.shows([2]) }
-        let (looks, snapshots) = (bed.transport.count, screen.snapshots)
+        let (reads, snapshots) = (bed.transport.count, screen.snapshots)
         for _ in 0..<10 {
             for _ in 0..<2 { try await bed.hint(topic, old) }
-            // Takes as long as several looks would.
+            // Takes as long as several reads would.
             _ = try await bed.transaction()
         }
         // A new hint stands behind the old ones: once it has been followed, they have been passed over.
         try await bed.write(items.document("a"), 3)
         try await bed.hint(topic, try await bed.transaction())
         try await eventually("the other number") { screen.shows([3]) }
-        // One look, and another where a transaction was still under way; ten or more, had the old ones been followed.
-        #expect((1...4).contains(bed.transport.count - looks))
+        // One read, and another where a transaction was still under way; ten or more, had the old ones been followed.
+        #expect((1...4).contains(bed.transport.count - reads))
         #expect(screen.snapshots == snapshots + 1)
         screen.leave()
         await bed.stop()
@@ -202,7 +202,7 @@ struct LiveHintTests {
         await bed.stop()
     }
 
-    @Test func `While everything is told the questions become rare`() async throws {
+    @Test func `While everything is delivered the questions become rare`() async throws {
         let bed = try await Bed(SupabaseWatch.Pace(alone: .milliseconds(1), hinted: .seconds(3600)))
         let items = collection()
         let screen = Screen(Query(in: items), on: bed.client)
@@ -222,21 +222,21 @@ struct LiveHintTests {
             let screen = Screen(
                 Query(in: items).where("number", .greaterThan, 10).ordered(by: "number"), on: bed.client)
             try await eventually("the channel is joined") { bed.stub.count(of: "phx_join") == 1 }
-            func tell() async throws {
+            func sendHint() async throws {
                 guard !tables.isEmpty else { return try await bed.hint("documents:\(items.rawValue)", nil) }
-                try await bed.stub.tell(
+                try await bed.stub.send(
                     RealtimeMessage(
                         topic: "realtime:rows:public.items", event: "postgres_changes",
                         payload: ["ids": [1], "data": ["schema": "public", "table": "items", "type": "UPDATE"]]))
             }
             for (id, number) in [("a", 11), ("b", 12), ("c", 13)] { try await bed.write(items.document(id), number) }
-            try await tell()
+            try await sendHint()
             try await eventually("all three") { screen.shows([11, 12, 13]) }
             try await bed.write(items.document("a"), 1)
-            try await tell()
+            try await sendHint()
             try await eventually("one has left the filter") { screen.shows([12, 13]) }
             _ = try await bed.writer.deleteDocument(items.document("b")).acknowledged()
-            try await tell()
+            try await sendHint()
             try await eventually("one is deleted") { screen.shows([13]) }
             screen.leave()
             await bed.stop()
@@ -257,7 +257,7 @@ struct LiveHintTests {
         await bed.stop()
     }
 
-    @Test func `Channels are shared by queries of one place and left when nobody listens any more`() async throws {
+    @Test func `Channels are shared by queries of one place and left when no one listens any more`() async throws {
         let bed = try await Bed(Self.never)
         let items = collection()
         let screens = (0..<5).map {

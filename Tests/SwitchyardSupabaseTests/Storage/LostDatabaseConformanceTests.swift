@@ -82,7 +82,7 @@ struct LostDatabaseConformanceTests {
         await site.stop()
     }
 
-    @Test func `Both faults strike, and what is counted is counted once`() async throws {
+    @Test func `Both faults occur, and what is counted is counted once`() async throws {
         let bed = try await Self.bed.value
         let faults = bed.site.supabase.faults
         let before = bed.rules.map { faults.strikes(of: $0) }

@@ -18,7 +18,7 @@ import Testing
 struct OutageConformanceTests {
     struct Outage: Sendable, CustomTestStringConvertible {
         let testDescription: String
-        /// How many checks may fail: those with calls that nobody may repeat.
+        /// How many checks may fail: those with calls that no one may repeat.
         var mayFail = 0
         let add: @Sendable (FaultSwitches) -> [FaultSwitches.Rule]
     }
@@ -118,7 +118,7 @@ struct OutageConformanceTests {
         let report = await runConformance([.storage(Harness(site: site))], width: 8)
         let strikes = rules.map { site.supabase.faults.strikes(of: $0) }.reduce(0, +)
         let failures = report.entries.filter { $0.outcome == .failed }.map { "\($0.name): \($0.detail ?? "")" }
-        print("outage: \(outage.testDescription): \(report.summary), \(strikes) calls struck")
+        print("outage: \(outage.testDescription): \(report.summary), \(strikes) calls affected")
         for failure in failures { print("outage: failed: \(failure)") }
         #expect(strikes > 50)
         #expect(report.failed <= outage.mayFail, "\(failures.joined(separator: "\n"))")

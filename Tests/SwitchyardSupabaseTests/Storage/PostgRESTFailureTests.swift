@@ -67,7 +67,7 @@ import Testing
         #expect(!StorageError(Self.failure(status, code)).isRefusal)
     }
 
-    /// What becomes of a batch of nobody's that is committed against a script.
+    /// What becomes of a batch of no one's that is committed against a script.
     private static func commit(_ script: ScriptedExchange..., gate: SchemaCheck? = nil) async throws -> StorageError? {
         let transport = ScriptedTransport(script)
         let service = PostgRESTService(
@@ -89,7 +89,7 @@ import Testing
         .on(.post, "https://demo.supabase.co/rest/v1/rpc/\(name)", reply)
     }
 
-    @Test func `What nobody may write does not wait for somebody`() async throws {
+    @Test func `A forbidden write does not wait for a sign-in`() async throws {
         let refusal = ScriptedReply.json(#"{"code":"42501","message":"not allowed"}"#, status: 401)
         let failure = try #require(try await Self.commit(Self.function("switchyard_commit", refusal)))
         #expect(failure.code == .unauthorized && failure.isRefusal)
@@ -177,7 +177,7 @@ import Testing
         #expect(error.code == .failedPrecondition && !error.isRetryable)
     }
 
-    @Test func `A function that is missing is told from an operator that does not fit`() {
+    @Test func `A function that is missing is distinguished from an operator that does not fit`() {
         let function = Self.failure(404, "42883", "function public.f() does not exist")
         #expect(StorageError(function).code == .unsupported && function.isAboutMissingFunction)
         let operation = Self.failure(404, "42883", "operator does not exist: integer ~~ unknown")

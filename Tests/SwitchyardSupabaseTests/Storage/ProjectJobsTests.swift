@@ -36,13 +36,13 @@ struct ProjectJobsTests {
         try await storage.commit(WriteBatch([.set(paths[7], ["n": -1]), .set(paths[801], ["n": -1])]))
         var options = BulkOptions()
         options.batchSize = 250
-        let told = Numbers()
+        let reported = Numbers()
         let report = try await storage.writeInBulk(
             paths.enumerated().map { try .create($1, ["n": .of($0)]) }, options: options
         ) { result in
-            if case .success = result.outcome { told.add(1) }
+            if case .success = result.outcome { reported.add(1) }
         }
-        #expect(report.written == 1198 && told.all.count == 1198)
+        #expect(report.written == 1198 && reported.all.count == 1198)
         #expect(Set(report.failures.map(\.write.path)) == [paths[7], paths[801]])
         for failure in report.failures {
             guard case .failure(let error) = failure.outcome else { continue }

@@ -12,7 +12,7 @@ import Testing
 @Suite struct SlowTargetTests {
     /// A database in which whatever is asked about one of `slow` is stopped for taking too long.
     private static func watch(_ slow: Set<String>, rounds: Int) throws -> (SupabaseWatch, ScriptedTransport) {
-        let look = ScriptedExchange.on(
+        let read = ScriptedExchange.on(
             .post, "https://demo.supabase.co/rest/v1/rpc/switchyard_changes"
         ) { recorded in
             let targets = (try? JSON(parsing: recorded.body))?["targets"]?.array ?? []
@@ -26,7 +26,7 @@ import Testing
             ]
             return .json(answer.text())
         }
-        let transport = ScriptedTransport(Array(repeating: look, count: rounds))
+        let transport = ScriptedTransport(Array(repeating: read, count: rounds))
         let service = PostgRESTService(
             project: try SupabaseProject("https://demo.supabase.co"), tokens: SupabaseTokens(key: "key", auth: nil),
             transport: transport)
@@ -37,7 +37,7 @@ import Testing
         return (watch, transport)
     }
 
-    /// What each target was told: `true` for a result, `false` for a refusal.
+    /// What each target received: `true` for a result, `false` for a refusal.
     private static func outcomes(_ watch: SupabaseWatch, _ count: Int) async throws -> [Int: Bool] {
         var outcomes: [Int: Bool] = [:]
         while outcomes.count < count, let event = try await watch.next() {
@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test func `A query that takes too long is refused, and spoils no other`() async throws {
-        // Eight at once, then halves; each look at the slow one's half fails.
+        // Eight at once, then halves; each read of the slow one's half fails.
         let (watch, _) = try Self.watch(["a/3"], rounds: 40)
         for id in 0..<8 {
             watch.send(.add(TargetRequest(id: id, target: .document(try StoragePath(validating: "a/\(id)")))))

@@ -114,7 +114,7 @@ struct SpoiledDocumentTests {
     }
 
     @Test(arguments: ["infinity", "-infinity", "0044-03-15 BC", "20000-01-01"])
-    func `A row of a time that nobody can write spoils no query, no listener and no later one`(
+    func `A row of a time that no one can write spoils no query, no listener and no later one`(
         _ time: String
     ) async throws {
         let site = try await SupabaseSite()

@@ -10,7 +10,7 @@ import Testing
 @testable import SwitchyardSupabase
 
 extension SupabaseSite {
-    /// Where everybody is the same person to the database, so that names in `users` are nobody's.
+    /// Where everybody is the same person to the database, so that names in `users` are no one's.
     fileprivate static let nameless = Task {
         let site = try await shared.value
         try await site.postgres.query("insert into switchyard.rules values ('users', 'owner', 'owner')")

@@ -98,7 +98,7 @@ struct TableConformanceTests {
         expected.mixedBatches = false
         expected.maximumDeletions = RowGroup.maximumDeletions
         #expect(TableHarness.features.capabilities == expected)
-        // Almost all for the types of columns; another number is another list, and wants to be looked at.
+        // Almost all for the types of columns; another number is another list, and should be checked.
         #expect(StorageConformance.leftOut(for: TableHarness.features).count == 141)
         #expect(Self.mixed.checks.count == 10)
     }

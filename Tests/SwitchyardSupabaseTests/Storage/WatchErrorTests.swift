@@ -5,7 +5,7 @@ import Testing
 
 @testable import SwitchyardSupabase
 
-/// Why the database cannot run a query, as streams and single reads tell it.
+/// Why the database cannot run a query, as streams and single reads report it.
 @Suite struct WatchErrorTests {
     private static func client(_ site: SupabaseSite, _ mapping: SupabaseTableMapping) throws -> SyncedStorageClient {
         SyncedStorageClient(
@@ -38,7 +38,7 @@ import Testing
         await client.shutDown()
     }
 
-    @Test func `Functions that are older tell the code only`() {
+    @Test func `Older functions return the code only`() {
         let old = StorageError(watching: "42703", "")
         #expect(old.code == .invalidArgument && old.message == "The database cannot run the query (42703).")
         #expect(StorageError(watching: "42501", "").code == .unauthorized)

@@ -13,7 +13,7 @@ struct SupabaseTablesTests {
     private typealias Row = TodoRow
     private static let columns = "id,title,done,due,n,tags,mood"
 
-    /// A user of one's own for each test, so that nobody sees another test's rows.
+    /// A user of one's own for each test, so that no one sees another test's rows.
     private func tables() async throws -> SupabaseTables {
         try await TablesSite.shared.value.tables(UUID().uuidString.lowercased())
     }
@@ -196,7 +196,7 @@ struct SupabaseTablesTests {
         #expect(silent?.code == .invalidArgument && silent?.message.contains("returning") == true)
     }
 
-    @Test func `Rows of other people are not there, and a client without a session is nobody`() async throws {
+    @Test func `Rows of other people are not there, and a client without a session has no user`() async throws {
         let site = try await TablesSite.shared.value
         let mine = try await tables().from("todos")
         let row = Row(title: "mine")
@@ -209,10 +209,10 @@ struct SupabaseTablesTests {
         #expect(try await mine.select(Self.columns).row(as: Row.self).title == "mine")
         let module = SupabaseModule(
             SupabaseConfiguration(url: site.supabase.server.url, key: Secret(site.supabase.anonKey)))
-        let nobody = try await SupabaseStorageAdapter(module.surroundings(ModuleContext()))
-        let found = nobody.unwrapped(as: SupabaseTables.self)
+        let signedOut = try await SupabaseStorageAdapter(module.clientContext(ModuleContext()))
+        let found = signedOut.unwrapped(as: SupabaseTables.self)
         #expect(try await found?.from("todos").select().count() == 0)
-        await nobody.shutDown()
+        await signedOut.shutDown()
     }
 }
 

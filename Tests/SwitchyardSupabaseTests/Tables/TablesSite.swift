@@ -85,7 +85,7 @@ struct TablesSite: Sendable {
         let module = SupabaseModule(
             SupabaseConfiguration(url: supabase.server.url, key: Secret(supabase.anonKey)),
             transport: { CurlTransport() })
-        let storage = try await SupabaseStorageAdapter(module.surroundings(ModuleContext(auth: auth)))
+        let storage = try await SupabaseStorageAdapter(module.clientContext(ModuleContext(auth: auth)))
         return storage.tables
     }
 }

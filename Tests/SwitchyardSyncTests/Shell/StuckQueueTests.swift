@@ -120,7 +120,8 @@ import Testing
         }
         #expect(error?.code == .deadlineExceeded)
         #expect(
-            error?.message.contains("switched off with disableNetwork(). It is kept; enableNetwork() sends it") == true)
+            error?.message.contains("switched off with disableNetwork(). It is saved; enableNetwork() sends it") == true
+        )
         #expect(try await client.queue.first?.lastError?.message.contains("Call enableNetwork()") == true)
         let other = await #expect(throws: StorageError.self) {
             try await client.waitForPendingWrites(within: .seconds(1))

@@ -22,7 +22,7 @@ package final class ScriptedWebSocket: WebSocketConnection {
     private struct State {
         var steps: ArraySlice<ScriptedWebSocketStep>
         var sent: [WebSocketMessage] = []
-        /// How many of `sent` the script has looked at.
+        /// How many of `sent` the script has read.
         var checked = 0
         var problems: [String] = []
         var closed: WebSocketClose?
@@ -112,7 +112,7 @@ package final class ScriptedWebSocket: WebSocketConnection {
         gate.open()
     }
 
-    /// Lets the `expect` and `check` steps at the front look at what has been sent.
+    /// Lets the `expect` and `check` steps at the front read what has been sent.
     private static func checkSent(_ state: inout State) {
         while state.checked < state.sent.count, let step = state.steps.first {
             let message = state.sent[state.checked]

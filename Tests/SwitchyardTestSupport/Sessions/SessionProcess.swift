@@ -6,10 +6,10 @@ package import SwitchyardWire
 package enum SessionJob: String, Codable, Sendable {
     /// One token, at the moment the test says; the one it has is old.
     case refreshOnce
-    /// New tokens without end, until nobody is signed in any more.
+    /// New tokens without end, until no user is signed in any more.
     case refreshUntilSignedOut
     /// New tokens without end, until the test says that it is enough.
-    case refreshUntilTold
+    case refreshUntilStopped
 }
 
 /// Another process with the session file of a test: refreshes as it is told, and writes down what it got.
@@ -22,7 +22,7 @@ package struct SessionProcess<Vendor: SessionVendor>: Codable, Sendable {
 
     private var home: URL { URL(fileURLWithPath: folder, isDirectory: true) }
     private var reportFile: URL { home.appendingPathComponent("report") }
-    /// The test writes it to be heard.
+    /// Written by the test to give the sign.
     package var goFile: URL { home.appendingPathComponent("go") }
     /// The number of the sign-in that counts, written when it has been made.
     package var currentFile: URL { home.appendingPathComponent("current") }
@@ -46,7 +46,7 @@ package struct SessionProcess<Vendor: SessionVendor>: Codable, Sendable {
 
     // MARK: In the other process
 
-    private var isTold: Bool { FileManager.default.fileExists(atPath: goFile.path) }
+    private var mayGo: Bool { FileManager.default.fileExists(atPath: goFile.path) }
 
     package func run() async {
         let descriptor = open(reportFile.path, O_WRONLY | O_CREAT | O_APPEND, 0o600)
@@ -62,12 +62,12 @@ package struct SessionProcess<Vendor: SessionVendor>: Codable, Sendable {
             report("ready \(getpid())")
             switch job {
             case .refreshOnce:
-                try await eventually("the test says go", within: .seconds(30)) { isTold }
+                try await eventually("the test says go", within: .seconds(30)) { mayGo }
                 let token = try await client.accessToken()
                 report("token \(token.userID) \(token.value.reveal().suffix(40))")
                 report("refreshes \(transport.count)")
             case .refreshUntilSignedOut: try await refresh(client, report)
-            case .refreshUntilTold: try await refreshUntilTold(client, report)
+            case .refreshUntilStopped: try await refreshUntilStopped(client, report)
             }
             await client.shutDown()
         } catch {
@@ -75,9 +75,9 @@ package struct SessionProcess<Vendor: SessionVendor>: Codable, Sendable {
         }
     }
 
-    private func refreshUntilTold(_ client: any AuthClient, _ report: (String) -> Void) async throws {
+    private func refreshUntilStopped(_ client: any AuthClient, _ report: (String) -> Void) async throws {
         let parent = getppid()
-        while !isTold, getppid() == parent {
+        while !mayGo, getppid() == parent {
             do throws(AuthError) {
                 report("token \(try await client.accessToken(refreshing: true).userID)")
             } catch {
@@ -85,7 +85,7 @@ package struct SessionProcess<Vendor: SessionVendor>: Codable, Sendable {
                 guard error.isRetryable else { throw error }
                 report("lost")
             }
-            // Leases are not handed on in the order of asking: who asks again at once leaves nobody a turn.
+            // Leases are not handed on in the order of asking: who asks again at once leaves no one a turn.
             try await Task.sleep(for: .milliseconds(5))
         }
         report("done \(await client.state.isSignedIn)")

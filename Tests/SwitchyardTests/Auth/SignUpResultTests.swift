@@ -29,7 +29,7 @@ import Testing
         let result = try await auth.changeEmail(to: "alice@example.net")
         #expect(result == .confirmationSent(to: "alice@example.net") && !"\(result)".contains("@"))
         #expect(try await auth.reloadUser().email == "alice@example.org")
-        // Another account has taken it meanwhile: nobody's address changes.
+        // Another account has taken it meanwhile: no one's address changes.
         backend.accounts.asksForConfirmation = false
         try await MockAuthClient(backend).signUp(email: "alice@example.net", password: "long enough")
         backend.accounts.confirmEmail("alice@example.net")

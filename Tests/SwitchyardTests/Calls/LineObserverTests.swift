@@ -101,7 +101,7 @@ import Testing
         #expect(lines == ["02:02:03.045 storage on acme: Now."])
     }
 
-    @Test func `A program that starts with nobody signed in prints nothing about tokens and sessions`() async throws {
+    @Test func `A program that starts with no user signed in prints nothing about tokens and sessions`() async throws {
         let log = Mutex<[String]>([])
         let observer = LineObserver { line in log.withLock { $0.append(line) } }
         let backend = try await Infrastructure(.mock, observer: observer)
@@ -117,7 +117,7 @@ import Testing
     @Test func `Token look-ups are for debugging, and warnings are what went wrong and was not wanted`() {
         let quiet: [InfrastructureEvent.Kind] = [
             .call(operation: "access token", duration: .zero, failure: nil), .tokenRefreshed(failure: nil),
-            .call(operation: "access token", duration: .zero, failure: .init(.notSignedIn, "Nobody is signed in.")),
+            .call(operation: "access token", duration: .zero, failure: .init(.notSignedIn, "No user is signed in.")),
             .streamOpened(operation: "state stream"), .streamClosed(operation: "state stream", failure: nil),
             .call(operation: "verify token", duration: .zero, failure: nil),
             .call(operation: "verify token", duration: .zero, failure: .init(.tokenExpired, "The token has expired.")),

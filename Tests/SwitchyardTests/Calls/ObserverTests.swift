@@ -6,9 +6,9 @@ import Testing
 
 @testable import Switchyard
 
-/// What an observer is told of clients, and how an infrastructure puts layers around them.
+/// What an observer is notified of clients, and how an infrastructure puts layers around them.
 @Suite struct ObserverTests {
-    @Test func `Every call is told with its time and its failure`() async throws {
+    @Test func `Every call is reported with its time and its failure`() async throws {
         let events = EventLog()
         let clock = ManualClock()
         let network = MockNetwork(clock: clock)
@@ -30,7 +30,7 @@ import Testing
         #expect(events.all.allSatisfy { $0.service == .storage && $0.provider == .mock })
     }
 
-    @Test func `A transaction is told as a whole, with all its attempts`() async throws {
+    @Test func `A transaction is reported as a whole, with all its attempts`() async throws {
         let events = EventLog()
         let clock = ManualClock()
         let network = MockNetwork(clock: clock)
@@ -48,9 +48,9 @@ import Testing
             clock.advance(by: .milliseconds(300))
         }
         await #expect(throws: StorageError.self) { try await failing.value }
-        let told = try #require(events.kinds.first)
-        guard case .call("transaction", let duration, let failure) = told else {
-            Issue.record("It was told as \(told).")
+        let reported = try #require(events.kinds.first)
+        guard case .call("transaction", let duration, let failure) = reported else {
+            Issue.record("It was reported as \(reported).")
             return
         }
         #expect(duration >= .milliseconds(300))
@@ -58,7 +58,7 @@ import Testing
         #expect(events.kinds.count == 1)
     }
 
-    @Test func `A stream is told when it opens and once when it ends, with its failure`() async throws {
+    @Test func `A stream is reported when it opens and once when it ends, with its failure`() async throws {
         let events = EventLog()
         let mock = MockStorageClient(MockBackend())
         let storage = mock.observed(by: events)
@@ -74,7 +74,7 @@ import Testing
             ])
     }
 
-    @Test func `A transfer is told twice: when it has begun and when it is done`() async throws {
+    @Test func `A transfer is reported twice: when it has begun and when it is done`() async throws {
         let events = EventLog()
         let mock = MockFileStorageClient(MockBackend())
         let files = mock.observed(by: events)
@@ -88,7 +88,7 @@ import Testing
             ])
     }
 
-    @Test func `An infrastructure with an observer tells it of all clients, the domain's included`() async throws {
+    @Test func `An infrastructure with an observer reports all clients to it, the domain's included`() async throws {
         let events = EventLog()
         let backend = try await InfrastructureFactory(MockModule(backend: MockBackend())).make(
             InfrastructureSelection(default: .mock), in: InfrastructureOptions(observer: events))
@@ -122,7 +122,7 @@ import Testing
         let messaging = try #require(backend.messaging.unwrapped(as: MockMessagingClient.self))
         messaging.controls.fail(.token, times: 2, with: MessagingError(.unavailable, "Gone."))
         _ = try await backend.messaging.token()
-        // One call each to whoever looks from outside, with what happened in between.
+        // One call each for observers, with what happened in between.
         #expect(events.calls == ["storage: document", "messaging: token"])
         #expect(events.all.count { if case .retry = $0.kind { true } else { false } } == 4)
 
@@ -135,7 +135,7 @@ import Testing
         await backend.shutDown()
     }
 
-    @Test func `The length of a storage's queue is told whenever it changes, over a deletion and a switch`()
+    @Test func `The length of a storage's queue is reported whenever it changes, over a deletion and a switch`()
         async throws
     {
         let events = EventLog()
@@ -147,7 +147,7 @@ import Testing
             events.kinds.compactMap { if case .pendingWrites(let count, .none) = $0 { count } else { nil } }
         }
         let storage = try #require(backend.storage.unwrapped(as: MockStorageClient.self))
-        try await eventually("somebody looks at the queue") { storage.listenerCount == 1 }
+        try await eventually("the queue has a listener") { storage.listenerCount == 1 }
         network.isOnline = false
         try await backend.storage.setDocument("a/1", ["n": 1])
         try await eventually("one") { lengths() == [1] }
@@ -158,7 +158,7 @@ import Testing
         try await backend.storage.setDocument("a/1", ["n": 3])
         try await eventually("one again") { lengths() == [1, 2, 0, 1] }
         await backend.shutDown()
-        try await eventually("nobody looks any more") { storage.listenerCount == 0 }
+        try await eventually("no listener is left") { storage.listenerCount == 0 }
     }
 
     @Test func `Layers of one's own stand where they are put, around clients made one by one too`() async throws {

@@ -9,7 +9,7 @@ import Testing
 
 /// What a server hands down to the calls that it makes for a request: how long they may take, and which request it is.
 @Suite struct RequestDeadlineTests {
-    /// A storage whose calls take an hour of a clock that nobody moves on.
+    /// A storage whose calls take an hour of a clock that no one moves on.
     private static func endless() -> (storage: any StorageClient, mock: MockStorageClient, clock: ManualClock) {
         let clock = ManualClock()
         let network = MockNetwork(clock: clock)
@@ -46,7 +46,7 @@ import Testing
         return error
     }
 
-    /// A storage whose clock nobody moves on: a pause never ends.
+    /// A storage whose clock no one moves on: a pause never ends.
     private static func pausing() -> any StorageClient {
         MockStorageClient(MockBackend(), network: MockNetwork(clock: ManualClock())).with(
             CallPolicy(.storage, { .mock }, hasDeadline: true))
@@ -120,7 +120,7 @@ import Testing
         #expect(try await storage.document("a/1")["n"] == 1)
     }
 
-    @Test func `Whoever is cancelled hears of that, not of a deadline`() async throws {
+    @Test func `Cancelled callers get that error, not of a deadline`() async throws {
         let (storage, _, clock) = Self.endless()
         let call = Task {
             try await withRequest(deadline: .now + .seconds(600)) {
@@ -208,7 +208,7 @@ import Testing
         }
         #expect(error?.code == .deadlineExceeded && error?.isRetryable == true && seen.all.first == true)
         #expect(error?.message.contains("document stream") == true && error?.message.contains("a/1") == false)
-        try await eventually("nobody listens") { mock.listenerCount == 0 }
+        try await eventually("no listener is left") { mock.listenerCount == 0 }
 
         let before = seen.all.count
         let follower = Task {
@@ -219,7 +219,7 @@ import Testing
         try await eventually("a state has come") { seen.all.count > before }
         follower.cancel()
         try await follower.value
-        try await eventually("nobody listens") { mock.listenerCount == 0 }
+        try await eventually("no listener is left") { mock.listenerCount == 0 }
     }
 
     @Test func `A stream that began in time and outlives its request goes on`() async throws {
@@ -311,7 +311,7 @@ import Testing
         #expect(ServedRequest(id: String(repeating: "x", count: 4000)).id?.count == 128)
     }
 
-    @Test func `Observers hear of callers' and the project's calls too, and for which request they were`()
+    @Test func `Observers are notified of callers' and the project's calls too, and for which request they were`()
         async throws
     {
         let (events, lines) = (EventLog(), Noted<String>())
@@ -340,7 +340,7 @@ import Testing
         }
         #expect(names.filter { $0 == "commit 7f3a" }.count >= 2, "\(names)")
         #expect(names.contains("document 7f3a") && names.last == "document –", "\(names)")
-        try await eventually("the stream's end is told") {
+        try await eventually("the stream's end is reported") {
             events.all.contains { event in
                 guard case .streamClosed = event.kind else { return false }
                 return event.service == .storage && event.requestID == "7f3a"

@@ -5,7 +5,7 @@ import SwitchyardTestSupport
 import Synchronization
 import Testing
 
-/// What is repeated, how often, with which pauses, and what is told of it.
+/// What is repeated, how often, with which pauses, and what is reported of it.
 @Suite struct RetryTests {
     /// Three attempts without pauses.
     static let hasty = RetryPolicy(maximumAttempts: 3, initialPause: .zero, maximumPause: .zero)
@@ -189,7 +189,7 @@ import Testing
 
     // MARK: Pauses
 
-    @Test func `Pauses grow, respect what the server asked for, and are told to the observer`() async throws {
+    @Test func `Pauses grow, respect what the server asked for, and are reported to the observer`() async throws {
         let clock = ManualClock()
         let events = EventLog()
         let mock = MockStorageClient(MockBackend())

@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    @Test func `Observers hear of checked tokens and of the administration, and for which request that was`()
+    @Test func `Observers are notified of checked tokens and of the administration, and for which request that was`()
         async throws
     {
         let events = EventLog()
@@ -33,14 +33,14 @@ import Testing
         }
         _ = await #expect(throws: TokenError.self) { try await server.verifier.verify("no token") }
         try await server.admin.delete(caller.userID)
-        let told = events.all.compactMap { event -> String? in
+        let reported = events.all.compactMap { event -> String? in
             guard case .call(let operation, _, let failure) = event.kind,
                 operation == "verify token" || operation.contains("account")
             else { return nil }
             return "\(event.service) \(event.requestID ?? "–"): \(operation)" + (failure.map { " \($0.code)" } ?? "")
         }
         #expect(
-            told == [
+            reported == [
                 "auth 7f3a: verify token", "auth 7f3a: accounts", "auth –: verify token malformedToken",
                 "auth –: delete account",
             ])

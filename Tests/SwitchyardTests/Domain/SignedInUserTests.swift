@@ -5,13 +5,13 @@ import Testing
 
 /// Streams of one's own data end with the session, whoever is the first to notice that it is over.
 @Suite struct SignedInUserTests {
-    /// Has signed out, and has not told anybody yet.
+    /// Has signed out, and has not notified anyone yet.
     private struct LateAuth: RoutedAuthClient {
         let route: Route<any AuthClient>
-        let told: AuthState
+        let state: AuthState
         func authStateStream() -> SnapshotStream<AuthState, Never> {
             SnapshotStream { continuation in
-                continuation.yield(told)
+                continuation.yield(state)
                 return {}
             }
         }
@@ -27,11 +27,11 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `A stream that storage ends first still says that nobody is signed in`(_ hasSignedOut: Bool) async throws {
+    func `A stream that storage ends first still says that no user is signed in`(_ hasSignedOut: Bool) async throws {
         let auth = MockAuthClient()
         let account = try await auth.signUp(email: "alice@example.com", password: "secret").get()
         if hasSignedOut { try await auth.signOut() }
-        let late = LateAuth(route: Route(to: auth), told: .signedIn(account))
+        let late = LateAuth(route: Route(to: auth), state: .signedIn(account))
         let core = CoreClients(auth: late, storage: RefusingStorage(base: MockStorageClient()))
         let error = await #expect(throws: UserError.self) {
             for try await _ in DocumentUserClient(on: core).currentUserStream() {}

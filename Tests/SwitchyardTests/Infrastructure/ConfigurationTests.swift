@@ -192,7 +192,7 @@ import Testing
                 ["“SWITCHYARD_DEFAULT”", "which has no client for storage", "at “SWITCHYARD_STORAGE”"]
             ),
         ] as [([String: String], [String])])
-    func `A mistake in a variable is told by the variable's name`(
+    func `A mistake in a variable is reported by the variable's name`(
         _ variables: [String: String], _ words: [String]
     ) async throws {
         let environment = [
@@ -286,7 +286,7 @@ import Testing
         #expect(try InfrastructureConfiguration(json: again.json(), environment: Self.environment) == again)
     }
 
-    @Test func `Inside of a larger document, a mistake is told by its whole path`() throws {
+    @Test func `Inside of a larger document, a mistake is reported by its whole path`() throws {
         struct Settings: Decodable { let backend: InfrastructureConfiguration }
         let error = #expect(throws: InfrastructureError.self) {
             try JSONDecoder().decode(Settings.self, from: Data(#"{"backend": {"default": "a", "client": {}}}"#.utf8))
@@ -328,7 +328,7 @@ import Testing
         #expect("\(configuration)" == "InfrastructureConfiguration(default: acme, settings of acme)")
     }
 
-    @Test func `Settings of a provider that is not chosen are looked at too`() async throws {
+    @Test func `Settings of a provider that is not chosen are checked too`() async throws {
         let text = #"{"default":"mock","providers":{"acme":{"project":"p","apiKey":"k","retries":1,"colour":1}}}"#
         let configuration = try InfrastructureConfiguration(json: Data(text.utf8), environment: [:])
         let factory = InfrastructureFactory(MockModule(), configurable: [AcmeModule.self])
@@ -343,7 +343,7 @@ import Testing
             ([.storage: "mock", .files: "acme"], "“clients.files”", "or “none”"),
             ([.storage: "mock", .files: "mock", .users: "acme"], "“clients.users”", "no client for storage"),
         ] as [([InfrastructureService: InfrastructureProvider], String, String)])
-    func `A client that its provider lacks is told by the place that asked for it, and nothing is left`(
+    func `A client that its provider lacks is reported by the place that asked for it, and nothing is left`(
         chosen: [InfrastructureService: InfrastructureProvider], place: String, says: String
     ) async throws {
         var selection = InfrastructureSelection(default: "acme")
@@ -358,7 +358,7 @@ import Testing
         for words in [place, says, "“acme”"] { #expect(error?.message.contains(words) == true, "\(error!)") }
     }
 
-    @Test func `A key of a megabyte is told in a line`() throws {
+    @Test func `A key of a megabyte is reported in a line`() throws {
         let text = #"{"default": "a", "\#(String(repeating: "k", count: 1_000_000))": 1}"#
         let error = #expect(throws: InfrastructureError.self) {
             try InfrastructureConfiguration(json: Data(text.utf8), environment: [:])

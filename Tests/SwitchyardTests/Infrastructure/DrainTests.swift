@@ -5,7 +5,7 @@ import Testing
 
 /// Waiting for the calls on a client that was exchanged.
 @Suite(.timeLimit(.minutes(1))) struct DrainTests {
-    /// No pause lasts at all: a deadline has passed as soon as somebody looks at it.
+    /// No pause lasts at all: a deadline has passed as soon as it is checked.
     private struct HurriedClock: Clock {
         typealias Instant = ContinuousClock.Instant
         var now: Instant { ContinuousClock.now }
@@ -24,7 +24,7 @@ import Testing
         #expect(await board.drain(generation, within: .seconds(3600), clock: ContinuousClock()) == 0)
     }
 
-    @Test func `The last call to end ends the waiting, and nobody sleeps any more`() async throws {
+    @Test func `The last call to end ends the waiting, and no sleeper is left any more`() async throws {
         let clock = ManualClock()
         let board = Switchboard(1)
         let leases = try (0..<3).map { _ in try board.lease("test", StorageError.self).lease }
@@ -33,10 +33,10 @@ import Testing
         try await eventually("it waits") { clock.sleeperCount == 1 }
         for lease in leases { board.release(lease) }
         #expect(await waiting.value == 0)
-        try await eventually("nobody sleeps") { clock.sleeperCount == 0 }
+        try await eventually("no sleeper is left") { clock.sleeperCount == 0 }
     }
 
-    @Test func `Who is cancelled stops waiting and hears what is still under way`() async throws {
+    @Test func `Who is cancelled stops waiting and learns what is still under way`() async throws {
         let clock = ManualClock()
         let board = Switchboard(1)
         let (_, lease) = try board.lease("test", StorageError.self)

@@ -4,7 +4,7 @@ import Testing
 @testable import Switchyard
 
 /// A wrapper that forgets a requirement with a default compiles, and silently loses what the wrapped client does better.
-/// So the one routed client of each protocol is compared with it, name by name; nobody else names them all.
+/// So the one routed client of each protocol is compared with it, name by name; no one else names them all.
 @Suite struct ForwardingTests {
     /// Where each protocol is.
     static let protocols = [

@@ -20,7 +20,7 @@ import Testing
         try await MockStorageClient(backend).document(path).exists
     }
 
-    @Test func `A receipt that nobody asks holds nothing up, and knows its answer afterwards`() async throws {
+    @Test func `A receipt that no one asks holds nothing up, and knows its answer afterwards`() async throws {
         let backend = try await backend(MockSide<EastSide>())
         let receipt = try await backend.storage.setDocument("notes/a", ["n": 1])
         let report = try await backend.use("west", for: .storage)
@@ -144,7 +144,7 @@ import Testing
         east.around = { SlowSwitch(base: $0, gate: gate) }
         let backend = try await backend(east)
         let switching = Task { try await backend.storage.disableNetwork() }
-        try await eventually("the old storage is told") { gate.waiting == 1 }
+        try await eventually("the old storage is notified") { gate.waiting == 1 }
         try await backend.use("west", for: .storage)
         gate.open()
         try await switching.value
@@ -183,7 +183,7 @@ import Testing
         await backend.shutDown()
     }
 
-    @Test func `Observers hear of the network only what the app has said`() async throws {
+    @Test func `Observers are notified of the network only what the app has said`() async throws {
         let log = EventLog()
         let backend = try await InfrastructureFactory(MockSide<EastSide>(), west).make(
             InfrastructureSelection(default: "east"), in: InfrastructureOptions(clock: clock, observer: log))

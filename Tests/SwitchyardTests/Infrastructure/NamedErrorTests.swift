@@ -59,20 +59,20 @@ import Testing
 
     @Test func `Calls about accounts say what was tried, and never about whom`() async throws {
         let (backend, _) = try await backend()
-        let stranger = await #expect(throws: AuthError.self) {
+        let unknown = await #expect(throws: AuthError.self) {
             try await backend.auth.signIn(email: "alice@example.com", password: "long enough")
         }
-        #expect(stranger?.code == .invalidCredential)
-        #expect(stranger?.message.hasPrefix("Signing in failed: ") == true)
-        #expect(stranger?.message.contains("alice") == false)
+        #expect(unknown?.code == .invalidCredential)
+        #expect(unknown?.message.hasPrefix("Signing in failed: ") == true)
+        #expect(unknown?.message.contains("alice") == false)
         let weak = await #expect(throws: AuthError.self) {
             try await backend.auth.signUp(email: "alice@example.com", password: "short")
         }
         #expect(weak?.message.hasPrefix("Signing up failed: ") == true)
         #expect(weak?.message.contains("alice") == false && weak?.message.contains("short") == false)
-        let nobody = await #expect(throws: AuthError.self) { try await backend.auth.reloadUser() }
-        #expect(nobody?.code == .notSignedIn)
-        #expect(nobody?.message.hasPrefix("Reloading the account failed: ") == true)
+        let signedOut = await #expect(throws: AuthError.self) { try await backend.auth.reloadUser() }
+        #expect(signedOut?.code == .notSignedIn)
+        #expect(signedOut?.message.hasPrefix("Reloading the account failed: ") == true)
         await backend.shutDown()
     }
 
@@ -168,7 +168,7 @@ import Testing
     private struct TroubledStorage: StorageClientWrapper {
         let base: any StorageClient
         private let metadata = SnapshotMetadata(
-            isFromCache: true, serverError: StorageError(.unavailable, "Nobody answers."))
+            isFromCache: true, serverError: StorageError(.unavailable, "No one answers."))
 
         init(base: any StorageClient) { self.base = base }
 
@@ -201,16 +201,16 @@ import Testing
         let backend = try await Infrastructure(Troubled())
         let storage = backend.storage
         let read = try await storage.document("users/alice").metadata
-        #expect(read.serverError?.message == "Reading “users/alice” failed: Nobody answers." && read.isFromCache)
+        #expect(read.serverError?.message == "Reading “users/alice” failed: No one answers." && read.isFromCache)
         let results = try await storage.documents(Query(in: "users"))
-        #expect(results.metadata.serverError?.message == "Querying “users” failed: Nobody answers.")
-        #expect(results.documents.first?.metadata.serverError?.message == "Querying “users” failed: Nobody answers.")
+        #expect(results.metadata.serverError?.message == "Querying “users” failed: No one answers.")
+        #expect(results.documents.first?.metadata.serverError?.message == "Querying “users” failed: No one answers.")
         for try await snapshot in storage.snapshots(of: "users/alice") {
-            #expect(snapshot.metadata.serverError?.message == "Following “users/alice” failed: Nobody answers.")
+            #expect(snapshot.metadata.serverError?.message == "Following “users/alice” failed: No one answers.")
             break
         }
         for try await snapshot in storage.snapshots(of: Query(in: "users")) {
-            #expect(snapshot.metadata.serverError?.message == "Following “users” failed: Nobody answers.")
+            #expect(snapshot.metadata.serverError?.message == "Following “users” failed: No one answers.")
             #expect(snapshot.metadata.serverError?.code == .unavailable && snapshot.metadata.isFromCache)
             break
         }

@@ -49,7 +49,7 @@ import Testing
         token: Secret("any"), provider: "slow", userID: "alice", issuer: "somebody",
         expiresAt: Date(timeIntervalSinceNow: 3600))
 
-    @Test func `A factory that is ready after the end is shut down, and nobody gets it`() async throws {
+    @Test func `A factory that is ready after the end is shut down, and no one gets it`() async throws {
         let module = Slow()
         let backend = try await Infrastructure(module)
         let asking = Task { try await backend.acting(as: Self.caller) }

@@ -78,7 +78,7 @@ import Testing
         if service.isCore {
             try await Self.use(service, of: .mock, factory, on: nil)
         } else {
-            // On clients of its own, where nobody is signed in.
+            // On clients of its own, where no user is signed in.
             let factory = InfrastructureFactory(MockModule(backend: MockBackend()))
             let error = await #expect(throws: (any Error).self) {
                 () async throws -> Void in try await Self.use(service, of: .mock, factory, on: nil)
@@ -127,7 +127,7 @@ import Testing
         #expect(try await notifications.unreadCount() == 0)
     }
 
-    @Test func `What stands behind clients made alone lives as long as one of them, and is made anew after that`()
+    @Test func `What stands behind clients made alone lives as long as one of them, and is recreated after that`()
         async throws
     {
         let module = CountingModule()

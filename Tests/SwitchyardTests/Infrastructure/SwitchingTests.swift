@@ -212,7 +212,7 @@ import Testing
         #expect(refusal?.code == .shutDown)
     }
 
-    @Test func `Another state folder is another set-up: its clients are made anew`() async throws {
+    @Test func `Another state folder is another set-up: its clients are recreated`() async throws {
         var configuration = InfrastructureConfiguration(InfrastructureSelection(default: "east"))
         configuration.stateFolder = URL(fileURLWithPath: "/tmp/first")
         let backend = try await factory.make(configuration)

@@ -79,7 +79,7 @@ private final class NotingStorage: StorageClientWrapper {
         return (backend, try await backend.auth.signUp(email: "a@example.com", password: "long enough").get())
     }
 
-    /// Nobody is told beside whoever asks.
+    /// Only the requester is notified.
     private func signOutSilently(_ backend: Infrastructure) async throws {
         let mock = try #require(backend.auth.unwrapped(as: MockAuthClient.self))
         try await mock.signOut(.local, wipesLocalData: true)

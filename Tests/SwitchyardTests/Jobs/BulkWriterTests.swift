@@ -4,7 +4,7 @@ import SwitchyardTestSupport
 import Synchronization
 import Testing
 
-/// Very many writes, some of which nobody wants, to a server that is busy now and then.
+/// Very many writes, some of which no one wants, to a server that is busy now and then.
 @Suite struct BulkWriterTests {
     private let backend = MockBackend()
 
@@ -19,12 +19,12 @@ import Testing
     @Test func `All are written, in batches of the size that was asked for`() async throws {
         var options = BulkOptions()
         options.batchSize = 70
-        let told = Mutex<[StoragePath]>([])
+        let reported = Mutex<[StoragePath]>([])
         let report = try await client().writeInBulk(Self.writes(1000), options: options) { result in
-            told.withLock { $0.append(result.write.path) }
+            reported.withLock { $0.append(result.write.path) }
         }
         #expect(report.written == 1000 && report.failed == 0 && report.retries == 0)
-        #expect(Set(told.withLock { $0 }).count == 1000 && told.withLock { $0.count } == 1000)
+        #expect(Set(reported.withLock { $0 }).count == 1000 && reported.withLock { $0.count } == 1000)
         #expect(backend.documentCount == 1000)
     }
 
@@ -163,15 +163,15 @@ import Testing
     }
 
     @Test func `A cancelled run ends, and what was reported stays`() async throws {
-        let told = Mutex(0)
+        let reported = Mutex(0)
         let client = client()
         let run = Task {
-            try await client.writeInBulk(Self.writes(100_000)) { _ in told.withLock { $0 += 1 } }
+            try await client.writeInBulk(Self.writes(100_000)) { _ in reported.withLock { $0 += 1 } }
         }
-        try await eventually("some are written") { told.withLock { $0 } > 500 }
+        try await eventually("some are written") { reported.withLock { $0 } > 500 }
         run.cancel()
         await #expect(throws: (any Error).self) { try await run.value }
-        #expect(backend.documentCount >= told.withLock { $0 })
+        #expect(backend.documentCount >= reported.withLock { $0 })
         #expect(backend.documentCount < 100_000)
     }
 }

@@ -24,7 +24,7 @@ import Testing
         #expect(seen.withLock { $0.count } == 1003 && Set(seen.withLock { $0 }).count == 1003)
     }
 
-    @Test func `A run goes on where another was stopped, by a place that was kept as text`() async throws {
+    @Test func `A run goes on where another was stopped, by a position that was saved as text`() async throws {
         struct Stopped: Error {}
         try fill(500)
         let client = MockStorageClient(backend)

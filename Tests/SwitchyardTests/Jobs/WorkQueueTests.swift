@@ -56,7 +56,7 @@ import Testing
         #expect(try await queue.claim().map(\.payload.to) == ["alice"])
     }
 
-    @Test func `A lease that has ended is somebody else's, and whoever had it is told so`() async throws {
+    @Test func `A lease that has ended is somebody else's, and its former holder gets that error`() async throws {
         let queue = queue()
         try await queue.add(Mail(to: "alice"))
         let first = try #require(try await queue.claim().first)
@@ -101,7 +101,7 @@ import Testing
         try await queue.requeueDeadLetter(id)
         #expect(try await queue.deadLetters().isEmpty)
         #expect(try await queue.claim().first?.attempt == 1)
-        let missing = await #expect(throws: StorageError.self) { try await queue.requeueDeadLetter("nobody") }
+        let missing = await #expect(throws: StorageError.self) { try await queue.requeueDeadLetter("missing") }
         #expect(missing?.code == .notFound)
     }
 
@@ -116,7 +116,7 @@ import Testing
         #expect(try await queue.deadLetters().first?.reason.contains("ended without a result") == true)
     }
 
-    @Test func `A payload that does not fit any more is a dead letter, and stops nobody`() async throws {
+    @Test func `A payload that does not fit any more is a dead letter, and stops no one`() async throws {
         let queue = queue()
         try await MockStorageClient(backend).setDocument(
             "mails/odd", ["payload": ["to": 7], "attempts": 0, "availableAt": .value(.timestamp(clock.now))])
@@ -302,7 +302,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(2)))
-    func `A lease is kept while the work takes longer than it`() async throws {
+    func `A lease is extended while the work takes longer than it`() async throws {
         var options = WorkQueueOptions()
         options.lease = .milliseconds(300)
         let queue = WorkQueue("mails", on: MockStorageClient(backend), of: Mail.self, options: options)

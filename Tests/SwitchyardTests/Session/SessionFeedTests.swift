@@ -119,7 +119,7 @@ private final class Notes: Sendable {
     }
 
     @Test(arguments: 1...20)
-    func `A wipe comes before the next user, whoever looks first`(_ round: Int) async {
+    func `A wipe comes before the next user, whichever reads first`(_ round: Int) async {
         let auth = HandmadeAuth(HandmadeAuth.user("alice"))
         let feed = SessionFeed(auth)
         let notes = (0..<4).map { _ in Notes() }
@@ -133,7 +133,7 @@ private final class Notes: Sendable {
         for notes in notes { #expect(notes.texts == ["alice", "wipe alice", "bob"]) }
     }
 
-    @Test func `Who signs out and in again before anyone looks is named again`() async throws {
+    @Test func `Who signs out and in again before anyone reads is named again`() async throws {
         let auth = HandmadeAuth(HandmadeAuth.user("alice"))
         let notes = Notes()
         let subscription = SessionFeed(auth).subscribe { notes.add($0) }
@@ -168,7 +168,7 @@ private final class Notes: Sendable {
         await subscription.catchUp()
         auth.become(HandmadeAuth.user("bob"), wiping: "alice", silently: true)
         for _ in 1...3 { await subscription.catchUp() }
-        // The feed may have looked as well.
+        // The feed may have read as well.
         #expect(Array(notes.texts.prefix(5)) == ["alice", "wipe alice", "bob", "wipe alice", "wipe alice"])
         #expect(notes.texts.dropFirst(5).allSatisfy { $0 == "wipe alice" })
         #expect(failures.load(ordering: .relaxed) == 1)
@@ -212,7 +212,7 @@ private final class Notes: Sendable {
         #expect(notes.texts == ["wipe the last", "out"])
     }
 
-    @Test func `A wipe between the subscription and its first look is carried out`() async {
+    @Test func `A wipe between the subscription and its first read is carried out`() async {
         let auth = HandmadeAuth(HandmadeAuth.user("alice"))
         let feed = SessionFeed(auth)
         let first = feed.subscribe { _ in }

@@ -5,7 +5,7 @@ import Testing
 
 /// Right paths are found right by one walk over their bytes, all others by one rule after the other.
 @Suite struct PathRuleTests {
-    @Test func `Both ways of looking at a path agree on every text`() {
+    @Test func `Both ways of parsing a path agree on every text`() {
         var generator = SeededGenerator(seed: 17)
         let pieces = [
             "a", "/", "/", ".", "_", "__", "é", "\u{0}", "__id7__", "users", String(repeating: "x", count: 1499),

@@ -5,7 +5,7 @@ import Testing
 /// The evaluator against a model that shares no code with it.
 @Suite struct QueryModelTests {
     @Test func `A query gives what the plain model gives`() {
-        var telling = 0
+        var selective = 0
         let rounds = RandomRun.rounds(250)
         for seed in 0..<rounds {
             var world = RandomWorld(seed: UInt64(seed))
@@ -15,10 +15,10 @@ import Testing
                 let found = QueryEvaluator(query).results(among: documents)
                 let expected = QueryModel(query: query).results(among: documents)
                 #expect(found.map(\.path) == expected.map(\.path), "seed \(seed): \(query)")
-                if query.filter != nil, (1..<documents.count).contains(found.count) { telling += 1 }
+                if query.filter != nil, (1..<documents.count).contains(found.count) { selective += 1 }
             }
         }
-        #expect(telling > rounds / 2, "too few queries tell documents apart")
+        #expect(selective > rounds / 2, "too few queries tell documents apart")
     }
 
     @Test func `What is rejected by its data is no result, and its first field agrees with the whole order`() {

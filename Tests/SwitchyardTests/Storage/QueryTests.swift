@@ -107,10 +107,10 @@ import Testing
         }
         #expect(toy.queries.isEmpty)
         let document = DocumentSnapshot.existing("things/1", ["a": 1])
-        #expect(query.results(among: [document]).isEmpty && !query.matches(document), "nor by who forgot to look")
+        #expect(query.results(among: [document]).isEmpty && !query.matches(document), "nor without checking")
     }
 
-    @Test func `A number that is out of bounds is told both of them`() {
+    @Test func `A number that is out of bounds gets an error with both`() {
         let attempts: [Query] = [
             Self.things.limited(to: .max),
             Self.things.ordered(by: "a").limited(toLast: .max),
@@ -202,7 +202,7 @@ import Testing
         #expect(ids(Self.things.starting(at: "5")) == "56789")
     }
 
-    @Test func `A group looks everywhere, or only below a document, and never at other names`() throws {
+    @Test func `A group reads everywhere, or only below a document, and never at other names`() throws {
         let paths: [StoragePath] = [
             "things/1", "a/b/things/2", "a/c/things/3", "a/bb/things/4", "xthings/5", "a/b/xthings/6",
         ]

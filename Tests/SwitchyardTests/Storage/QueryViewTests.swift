@@ -156,7 +156,7 @@ import Testing
         #expect(changes.map(\.oldIndex) == [1, nil] && changes.map(\.newIndex) == [nil, 0])
     }
 
-    @Test func `Removals come first, and metadata alone is told from contents`() {
+    @Test func `Removals come first, and metadata alone is distinguished from contents`() {
         var view = QueryView(Query(in: "c"))
         view.reset(to: [.existing("c/a", ["n": 1]), .existing("c/b", ["n": 1]), .existing("c/c", [:])])
         _ = view.takeChanges()

@@ -1,7 +1,7 @@
 import Switchyard
 import Synchronization
 
-/// The least that a storage client can be: a dictionary, and streams that are told of every commit.
+/// The least that a storage client can be: a dictionary, and streams that receive every commit.
 final class ToyStorage: StorageClient {
     struct State {
         var documents: [StoragePath: DocumentSnapshot] = [:]

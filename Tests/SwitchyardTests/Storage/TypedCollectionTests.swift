@@ -84,12 +84,12 @@ import Testing
     @Test func `A stream that skips what does not fit goes on, and says what it left out`() async throws {
         let storage = ToyStorage(["people/a": ["name": "Ann", "age": 1], "people/b": ["name": 5]])
         let people = storage.collection("people", of: Person.self)
-        let told = Told()
-        var all = people.stream(onMismatch: .skip { told.add($0) }).makeAsyncIterator()
+        let reported = Reported()
+        var all = people.stream(onMismatch: .skip { reported.add($0) }).makeAsyncIterator()
         let first = try #require(try await all.next())
         #expect(first.map(\.name) == ["Ann"] && first.rows.map(\.id) == ["people/a"] && first.snapshot.count == 2)
         #expect(first.mismatches.map(\.code) == [.codingFailed])
-        #expect(told.messages.count == 1 && told.messages[0].contains("“people/b”"))
+        #expect(reported.messages.count == 1 && reported.messages[0].contains("“people/b”"))
         try await storage.setDocument("people/b", ["name": "Bob", "age": 2])
         let second = try #require(try await all.next())
         #expect(second.map(\.name) == ["Ann", "Bob"] && second.mismatches.isEmpty)
@@ -116,7 +116,7 @@ import Testing
         #expect(list.rows.map(\.isPending) == [false, true] && list.rows.map(\.isFromCache) == [false, true])
     }
 
-    private final class Told: Sendable {
+    private final class Reported: Sendable {
         private let state = Mutex<[String]>([])
         var messages: [String] { state.withLock { $0 } }
         func add(_ error: StorageError) { state.withLock { $0.append(error.message) } }

@@ -153,9 +153,10 @@ import Testing
         let document = todos.document("a")
         try await storage.setDocument(document.path, ["title": 5])
         await #expect(throws: StorageError.self) { try await document.get() }
-        let told = Mutex<[StorageError.Code]>([])
-        #expect(try await document.get(onMismatch: .skip { error in told.withLock { $0.append(error.code) } }) == nil)
-        #expect(told.withLock { $0 } == [.codingFailed])
+        let reported = Mutex<[StorageError.Code]>([])
+        #expect(
+            try await document.get(onMismatch: .skip { error in reported.withLock { $0.append(error.code) } }) == nil)
+        #expect(reported.withLock { $0 } == [.codingFailed])
 
         var iterator = document.stream(onMismatch: .skip).makeAsyncIterator()
         let first = try #require(try await iterator.next())

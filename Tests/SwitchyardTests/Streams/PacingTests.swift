@@ -132,7 +132,7 @@ private func eventuallyUnderLoad(_ what: String, _ condition: () async throws ->
         try await eventuallyUnderLoad("both are released") { left.cleaned == 2 && right.cleaned == 2 }
     }
 
-    @Test func `The clock wakes whoever is due and nobody who has given up`() async throws {
+    @Test func `The clock wakes whoever is due and no one who has given up`() async throws {
         let clock = ManualClock()
         final class Woken: Sendable { let state = Mutex<[Int]>([]) }
         let woken = Woken()

@@ -12,7 +12,7 @@ import Testing
         case withinUpload, withinDownload, upgrading, receiving
     }
 
-    /// Plays its part up to `point`, tells `arrived`, and stays until the client goes.
+    /// Plays its part up to `point`, signals `arrived`, and stays until the client goes.
     private func server(_ point: Point, _ arrived: Counter) throws -> FaultServer {
         try FaultServer { connection in
             if point == .handshaking {
@@ -50,7 +50,7 @@ import Testing
             let stream = try await transport.stream(HTTPRequest(.get, url))
             try await Gate().pass()
             _ = try await stream.body.collect(upTo: .max)
-        case .resolving: _ = try await transport.send(HTTPRequest(.get, "http://nobody.invalid/"))
+        case .resolving: _ = try await transport.send(HTTPRequest(.get, "http://host.invalid/"))
         case .handshaking:
             _ = try await transport.send(HTTPRequest(.get, "https" + url.dropFirst(4)))
         case .withinDownload:

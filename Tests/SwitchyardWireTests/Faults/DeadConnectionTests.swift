@@ -5,7 +5,7 @@ import Testing
 /// A pooled connection that dies exactly when it is used again.
 @Suite struct DeadConnectionTests {
     /// Answers the first request of a connection, reads the second, and hangs up without a word: the moment at which
-    /// nobody can know whether the second was acted upon.
+    /// no one can know whether the second was acted upon.
     private func treacherousServer(_ requests: Counter) throws -> FaultServer {
         try FaultServer { connection in
             guard connection.readRequest() != nil else { return }
@@ -72,7 +72,7 @@ import Testing
         }
         for round in 1...2 {
             try await eventually("the server has hung up") { server.runningCount == 0 }
-            // Newer versions of libcurl look only at connections that nobody has used for a second.
+            // Newer versions of libcurl check only connections that no one has used for a second.
             if round > 1 { try await Task.sleep(for: .milliseconds(1100)) }
             #expect(try await transport.send(HTTPRequest(.post, server.url, body: [1])).status == 200)
             #expect(server.acceptedCount == round)

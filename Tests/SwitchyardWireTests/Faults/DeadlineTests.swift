@@ -91,7 +91,7 @@ import Testing
         #expect(try await failure { try await call.value }.code == .cancelled)
     }
 
-    @Test func `A deadline is kept by a loop that is never idle`() async throws {
+    @Test func `A deadline is met by a loop that is never idle`() async throws {
         let server = try FaultServer { connection in
             _ = connection.readHead()
             connection.drain()
@@ -154,7 +154,7 @@ import Testing
         #expect(!isStalled(after: 30))
         #expect(!isStalled(after: 60), "late again, after it has moved")
         watch = IdleWatch(limit: .seconds(8), minimumSpeed: 1, now: start)
-        #expect(isStalled(after: 8), "looked at in time")
+        #expect(isStalled(after: 8), "checked in time")
     }
 
     @Test func `The time before a transport's first request does not count for it`() async throws {

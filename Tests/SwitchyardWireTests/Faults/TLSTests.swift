@@ -11,7 +11,7 @@ import Testing
         return CurlTransport(configuration)
     }
 
-    @Test(.needs(.openssl, .python)) func `A given authority is believed, as a file and as text, and nobody else is`()
+    @Test(.needs(.openssl, .python)) func `A given authority is believed, as a file and as text, and no one else is`()
         async throws
     {
         let certificates = try TestCertificates.make()

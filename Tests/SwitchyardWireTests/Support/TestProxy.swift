@@ -30,6 +30,6 @@ final class TestProxy: Sendable {
 
     var url: String { server.url }
     var requestLines: [String] { heads.all.withLock { $0.map { String($0.split(separator: "\r\n")[0]) } } }
-    /// Everything it was told before tunnels began.
+    /// Everything it received before tunnels began.
     var text: String { heads.all.withLock { $0.joined(separator: "\n") } }
 }

@@ -70,10 +70,10 @@ import Testing
             }
             guard let decoded = try decode(bytes, coding, &random), decoded.isComplete, !bytes.isEmpty else { continue }
             whole += 1
-            // A checksum sees what Brotli, which has none, cannot; but nobody gets the end of a body that was cut.
+            // A checksum sees what Brotli, which has none, cannot; but no one gets the end of a body that was cut.
             if coding == .gzip { #expect(decoded.bytes == short, "seed \(seed)") }
         }
-        // Changes in a field of the head that nobody reads are all that gzip lets pass.
+        // Changes in a field of the head that no one reads are all that gzip lets pass.
         if coding == .gzip { #expect(whole < RandomRun.rounds(2000) / 10) }
     }
 }

@@ -108,7 +108,7 @@ import Testing
         try await eventually("the server notices") { server.runningCount == 0 }
     }
 
-    @Test func `A file that cannot be read is told before anything is sent`() async throws {
+    @Test func `A file that cannot be read is reported before anything is sent`() async throws {
         let server = try FaultServer { connection in connection.drain() }
         let file = try TemporaryFile([1, 2, 3])
         for body in [

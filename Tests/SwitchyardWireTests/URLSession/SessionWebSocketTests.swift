@@ -123,7 +123,7 @@ import Testing
         #expect(task.receives.count == 1)
     }
 
-    @Test func `A refused upgrade is told with its status, and a closed socket without an error`() async throws {
+    @Test func `A refused upgrade is reported with its status, and a closed socket without an error`() async throws {
         let refused = Task(status: 403)
         let opening = Running { [waits] in
             try await SessionWebSocket.open(refused, waits, to: "ws://a", within: .seconds(15))
@@ -143,7 +143,7 @@ import Testing
         #expect(socket.closed?.reason == "bye")
     }
 
-    @Test func `A socket that nobody holds any more ends its task`() async throws {
+    @Test func `A socket without references ends its task`() async throws {
         let task = Task()
         var socket: SessionWebSocket? = try await open(task)
         #expect(socket?.closed == nil && !task.isCancelled)

@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    @Test func `Failures to connect are told apart, and limits are kept`() async throws {
+    @Test func `Failures to connect are told apart, and limits are enforced`() async throws {
         let server = try LoopbackServer { _ in ServerResponse(body: [UInt8](repeating: 1, count: 100_000)) }
         let gone = try LoopbackServer { _ in .text("") }
         await gone.stop()
@@ -185,7 +185,7 @@ import Testing
             }
         }
         let stream = try await transport.stream(HTTPRequest(.get, server.url("/")))
-        // Time enough for all of it, were nobody held back.
+        // Time enough for all of it, were no one held back.
         try await Task.sleep(for: .seconds(1))
         #expect(written.withLock { $0 } < 64_000_000)
         stream.body.cancel()

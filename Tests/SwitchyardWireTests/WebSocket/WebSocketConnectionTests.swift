@@ -230,7 +230,7 @@ import SwitchyardServerKit
             await transport.shutDown()
         }
 
-        @Test func `Closing a peer that answers nothing takes no longer than told`() async throws {
+        @Test func `Closing a peer that answers nothing takes no longer than set`() async throws {
             let server = try LoopbackServer { request in
                 .raw { exchange in
                     try await exchange.write(upgradeAnswer(to: request))

@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test func `The answer is understood however it is cut, and what follows it is kept`() throws {
+    @Test func `The answer is understood however it is cut, and what follows it is preserved`() throws {
         let bytes = Array((Self.answer() + "rest").utf8)
         for cut in 1..<bytes.count {
             var handshake = try Self.handshake()

@@ -89,7 +89,7 @@ import Testing
         #expect(other.events == [.failed(.cutOff)])
     }
 
-    @Test func `A flood of pings that nobody drains costs bounded memory`() {
+    @Test func `A flood of pings that no one drains costs bounded memory`() {
         let server = MachineHolder(.server)
         let client = MachineHolder(.client)
         var flood: [UInt8] = []

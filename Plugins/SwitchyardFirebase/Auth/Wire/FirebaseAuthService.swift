@@ -29,13 +29,13 @@ struct FirebaseAuthService: Sendable {
         }
     }
 
-    init(_ surroundings: FirebaseContext) {
-        endpoints = surroundings.endpoints
-        headers = surroundings.appHeaders
-        transport = surroundings.transport
-        appCheck = surroundings.tokens.appCheck
-        clock = surroundings.context.clock
-        now = surroundings.context.now
+    init(_ context: FirebaseContext) {
+        endpoints = context.endpoints
+        headers = context.appHeaders
+        transport = context.transport
+        appCheck = context.tokens.appCheck
+        clock = context.module.clock
+        now = context.module.now
     }
 
     /// - Parameter path: The path after the host, such as `/v1/accounts:lookup`.
@@ -116,12 +116,12 @@ struct FirebaseAdminService: Sendable {
 
     var isEmulator: Bool { endpoint.isEmulator }
 
-    init(_ surroundings: FirebaseContext, _ tokens: ProjectTokens) {
-        var service = FirebaseAuthService(surroundings)
+    init(_ context: FirebaseContext, _ tokens: ProjectTokens) {
+        var service = FirebaseAuthService(context)
         service.maximumAnswer = Self.maximumAnswer
         self.service = service
-        endpoint = surroundings.endpoints.identityToolkit
-        project = surroundings.configuration.project
+        endpoint = context.endpoints.identityToolkit
+        project = context.configuration.project
         self.tokens = tokens
     }
 

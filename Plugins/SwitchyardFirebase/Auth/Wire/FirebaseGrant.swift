@@ -8,7 +8,7 @@ struct FirebaseGrant: Sendable {
     let tokens: SessionTokens
     let claims: FirebaseIDToken
 
-    /// From the answer to a sign-in. The status is 200 even if nobody was signed in.
+    /// From the answer to a sign-in. The status is 200 even if no user was signed in.
     init(signIn answer: JSON, at now: Timestamp) throws(FirebaseAuthFailure) {
         if let challenge = SecondFactorChallenge(firebase: answer) { throw .own(.secondFactor(challenge)) }
         // With credentials returned in the answer, the code is in this field.

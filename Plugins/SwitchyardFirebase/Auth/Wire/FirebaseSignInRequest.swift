@@ -8,7 +8,7 @@ struct FirebaseSignInRequest: Sendable {
         case signIn
         /// Adds the credential to the account of this ID token.
         case link(Secret)
-        /// Like a sign-in, but creates no account where the call can be told so.
+        /// Like a sign-in, but creates no account where the call has such an option.
         case reauthenticate
     }
 

@@ -77,7 +77,7 @@ actor WebChannel {
             let request = request(.get, query)
             let transport = transport
             backChannel = Task { [weak self] in
-                await WebChannel.read(request, transport) { await self?.heard($0, on: number) ?? false }
+                await WebChannel.read(request, transport) { await self?.received($0, on: number) ?? false }
             }
         case .cancelBackChannel:
             backChannelNumber += 1
@@ -129,7 +129,7 @@ actor WebChannel {
         return try await transport.send(request, within: WebChannel.requestDeadline, clock: clock)
     }
 
-    private func heard(_ event: WebChannelMachine.Event, on number: Int) -> Bool {
+    private func received(_ event: WebChannelMachine.Event, on number: Int) -> Bool {
         guard number == backChannelNumber, !machine.isClosed else { return false }
         handle(event)
         return number == backChannelNumber
@@ -138,17 +138,17 @@ actor WebChannel {
     /// Reads one back channel to its end. It runs outside the actor, so that an idle channel does not keep the actor alive.
     private static func read(
         _ request: HTTPRequest, _ transport: any Transport,
-        _ tell: (WebChannelMachine.Event) async -> Bool
+        _ handle: (WebChannelMachine.Event) async -> Bool
     ) async {
         do throws(TransportError) {
             let stream = try await transport.stream(request)
-            guard await tell(.backChannelOpened(status: stream.status)) else { return }
+            guard await handle(.backChannelOpened(status: stream.status)) else { return }
             for try await bytes in stream.body {
-                guard await tell(.backChannelBytes(bytes)) else { return }
+                guard await handle(.backChannelBytes(bytes)) else { return }
             }
-            _ = await tell(.backChannelEnded)
+            _ = await handle(.backChannelEnded)
         } catch {
-            if !Task.isCancelled { _ = await tell(.backChannelFailed(error.message)) }
+            if !Task.isCancelled { _ = await handle(.backChannelFailed(error.message)) }
         }
     }
 

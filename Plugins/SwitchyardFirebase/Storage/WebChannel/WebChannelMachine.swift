@@ -29,7 +29,7 @@ struct WebChannelMachine {
     /// The number of the last array received.
     private var acknowledged = 0
     private var silenceLimit = Duration.seconds(45)
-    private var hasHeard = false
+    private var hasReceived = false
     /// Whether each GET ends after its first data, so that no proxy can hold it back.
     private var isPolling = false
 
@@ -189,7 +189,7 @@ struct WebChannelMachine {
             Parameter("RID", "rpc"), Parameter("AID", "\(acknowledged)"), Parameter("CI", isPolling ? "1" : "0"),
             Parameter("TYPE", "xmlhttp"), Parameter("t", "\(backFailures + 1)"),
         ]
-        let limit = hasHeard || isPolling ? silenceLimit : WebChannelMachine.firstWordLimit
+        let limit = hasReceived || isPolling ? silenceLimit : WebChannelMachine.firstWordLimit
         return [
             .openBackChannel(query: query), .schedule(.silence, after: limit),
             .schedule(.settling, after: .seconds(3)),
@@ -205,7 +205,7 @@ struct WebChannelMachine {
 
     private mutating func received(_ bytes: [UInt8]) -> [Action] {
         guard case .open = back else { return [] }
-        hasHeard = true
+        hasReceived = true
         let frames: [[UInt8]]
         do throws(WebChannelFrameDecoder.Malformed) {
             frames = try decoder.append(bytes)
@@ -280,12 +280,12 @@ struct WebChannelMachine {
 
     /// Silence alone is not a failure: a new GET costs little and returns what was missed.
     private mutating func silent() -> [Action] {
-        if !hasHeard, !isPolling {
+        if !hasReceived, !isPolling {
             isPolling = true
             return renewBackChannel()
         }
         // A GET without even a response head is a failure, unless a proxy holds back answers until they have content.
-        if back == .opening, !(isPolling && hasHeard) {
+        if back == .opening, !(isPolling && hasReceived) {
             return [.cancelBackChannel] + backChannelFailed("a back channel without an answer")
         }
         return renewBackChannel()

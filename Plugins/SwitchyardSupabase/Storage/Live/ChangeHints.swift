@@ -225,5 +225,5 @@ final class ChangeHints: Sendable {
         }
     }
 
-    private func deliver(_ hint: Hint) { listeners.tell { $0(hint) } }
+    private func deliver(_ hint: Hint) { listeners.send { $0(hint) } }
 }

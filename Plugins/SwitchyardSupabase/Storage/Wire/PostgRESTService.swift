@@ -253,7 +253,8 @@ struct PostgRESTService: Sendable {
         let proof: SupabaseTokens.RequestCredentials
         do throws(SupabaseTokens.Failure) {
             let owner = batch.map { CallOwner($0.userID) } ?? reader
-            proof = try await (owner.map { tokens.bound(to: $0) } ?? tokens).proof(replacing: refused, after: last)
+            proof = try await (owner.map { tokens.bound(to: $0) } ?? tokens).credentials(
+                replacing: refused, after: last)
         } catch {
             if error.isOtherUser, batch != nil || reader != nil {
                 // A batch waits for its own user; a stream is reopened for the next one.

@@ -30,7 +30,7 @@ public struct CheckInRecord: Sendable, Hashable, Identifiable {
 public struct CheckInSchedule: Sendable, Hashable {
     /// How long after a check-in the next one is due.
     public let interval: Duration
-    /// How long before a check-in is due the app should remind the person. The client only keeps it.
+    /// How long before a check-in is due the app should remind the person. The client only stores it.
     public let reminder: Duration
 
     /// - Parameters:

@@ -4,7 +4,7 @@ import SwitchyardBytes
 struct SignedInUser: Sendable {
     let auth: any AuthClient
 
-    /// - Throws: `.unauthenticated` if nobody is signed in. While the session is unknown, a different, retryable error: an
+    /// - Throws: `.unauthenticated` if no user is signed in. While the session is unknown, a different, retryable error: an
     ///   app that gets `.unauthenticated` asks for a password.
     func user() async throws(DomainError) -> AuthUser {
         switch await auth.state {

@@ -23,7 +23,7 @@ public protocol ContactsClient: Sendable {
     /// - Parameters:
     ///   - contact: The new entry in the person's list.
     ///   - me: The person's entry in the other list, as they propose it. Its `id` is replaced by the person's own, and it is
-    ///     never a responder: only the owner of a list makes somebody one.
+    ///     never a responder: only the owner of a list makes someone one.
     /// - Throws: `.alreadyExists`; `.notAllowed` if the contact has blocked the person.
     func addMutually(_ contact: ContactModel, me: ContactModel) async throws(ContactsError)
 

@@ -109,7 +109,7 @@ public struct DocumentContactsClient: ContactsClient {
         try await ContactsError.mapping {
             let request = ContactRequest.collection(of: id).document(contact.id)
             guard try await storage.document(request).exists else {
-                throw ContactsError(.notFound, "There is no request of this contact.")
+                throw ContactsError(.notFound, "There is no request from this contact.")
             }
             let path = ContactModel.collection(of: id).document(contact.id)
             var batch = WriteBatch()

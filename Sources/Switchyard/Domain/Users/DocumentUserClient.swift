@@ -69,7 +69,7 @@ public struct DocumentUserClient: UserClient {
         let id = try await signedIn.id()
         try await UserError.mapping {
             if try await core.storage.foresees(UserFields.path(id)) == false {
-                throw UserError(.notFound, "There is no profile yet. Call currentUser() first, which makes it.")
+                throw UserError(.notFound, "There is no profile yet. Call currentUser() first, which creates it.")
             }
             try await core.storage.updateDocument(UserFields.path(id), updates)
         }

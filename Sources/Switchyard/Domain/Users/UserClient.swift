@@ -7,7 +7,7 @@ public typealias UserError = DomainError
 public protocol UserClient: Sendable {
     /// The signed-in user's profile. The first call after the first sign-in creates it from the account.
     ///
-    /// - Throws: `.unauthenticated` if nobody is signed in.
+    /// - Throws: `.unauthenticated` if no user is signed in.
     func currentUser() async throws(UserError) -> UserModel
 
     /// - Throws: `.notFound` if there is no such person.

@@ -10,7 +10,7 @@ public struct UserModel: Sendable, Hashable, Identifiable {
     public var lastCheckInAt: Timestamp?
     /// How long after a check-in the next one is due.
     public var checkInInterval: Duration
-    /// How long before a check-in is due the app should remind the person. The client only keeps it.
+    /// How long before a check-in is due the app should remind the person. The client only stores it.
     public var reminderInterval: Duration
 
     public static let defaultCheckInInterval: Duration = .seconds(86_400)

@@ -1,4 +1,4 @@
-/// Where a read looks.
+/// The source of a read.
 public enum ReadSource: Sendable, Hashable {
     /// The server, or the cache while there is no connection.
     case standard

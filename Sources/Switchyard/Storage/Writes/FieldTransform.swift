@@ -76,7 +76,7 @@ extension FieldTransform.Operation {
         }
     }
 
-    /// Of equal numbers, the stored one is kept; NaN wins on either side.
+    /// Of equal numbers, the stored one stays; NaN wins on either side.
     private func extreme(of old: DocumentValue?, and operand: DocumentValue, wins: Ordering) -> DocumentValue {
         guard let old, old.typeOrder == operand.typeOrder else { return operand }
         if case .double(let number) = old, number.isNaN { return old }

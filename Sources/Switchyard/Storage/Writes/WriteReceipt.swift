@@ -116,13 +116,13 @@ enum QueueDeadline {
         guard let failure else {
             return StorageError(
                 .deadlineExceeded,
-                "\(subject) is waiting: the server has not answered in time. It is kept, and sent as soon as it can be."
+                "\(subject) is waiting: the server has not answered in time. It is saved, and sent as soon as it can be."
             )
         }
         if failure.message == StorageError.networkSwitchedOff.message {
             return StorageError(
                 .deadlineExceeded,
-                "\(subject) is waiting: the network is switched off with disableNetwork(). It is kept; enableNetwork() sends it.",
+                "\(subject) is waiting: the network is switched off with disableNetwork(). It is saved; enableNetwork() sends it.",
                 underlying: failure)
         }
         return StorageError(

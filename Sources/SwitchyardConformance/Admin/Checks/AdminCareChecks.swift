@@ -28,7 +28,7 @@ extension AdminConformance {
         {
             context in
             try await context.expectFailure(.unsupported, .invalidArgument, in: "making one") {
-                try await context.create(NewAccount(displayName: "Nobody"))
+                try await context.create(NewAccount(displayName: "Missing"))
             }
         },
     ].within("refusals")
@@ -117,15 +117,15 @@ extension AdminConformance {
         },
         AdminCheck("a key that is not the project's opens nothing", needs: .wrongKeys) { context in
             let made = try await context.create()
-            let stranger = try await context.harness.makeClientWithWrongKey()
-            try await context.expectFailure(.unauthenticated, in: "looking") { try await stranger.account(made.id) }
+            let unauthorized = try await context.harness.makeClientWithWrongKey()
+            try await context.expectFailure(.unauthenticated, in: "looking") { try await unauthorized.account(made.id) }
             try await context.expectFailure(.unauthenticated, in: "a page") {
-                try await stranger.accountPage(after: nil, limit: 1)
+                try await unauthorized.accountPage(after: nil, limit: 1)
             }
             try await context.expectFailure(.unauthenticated, in: "making an account") {
-                try await stranger.create(NewAccount(email: context.email("bob")))
+                try await unauthorized.create(NewAccount(email: context.email("bob")))
             }
-            try await context.expectFailure(.unauthenticated, in: "deleting") { try await stranger.delete(made.id) }
+            try await context.expectFailure(.unauthenticated, in: "deleting") { try await unauthorized.delete(made.id) }
             try expectEqual(try await context.account(made.id).email, context.email(), "the address")
         },
     ].within("care")

@@ -19,7 +19,7 @@ extension AdminConformance {
             try expectEqual(edited.claims, ["role": "owner", "new": 1], "the claims at first")
             try expectEqual(
                 try await context.account(made.id).claims, ["role": "owner", "new": 1], "the claims")
-            try expectEqual(edited.email, context.email(), "the address, which nobody changed")
+            try expectEqual(edited.email, context.email(), "the address, which no one changed")
         },
         AdminCheck("claims are emptied") { context in
             let made = try await context.create { $0.claims = everyKind }
@@ -60,7 +60,7 @@ extension AdminConformance {
             // A provider may set its own role for all users.
             try expect(emptied["role"] != "owner", "the claim is gone", found: "it shows")
         },
-        AdminCheck("claims are nobody else's", needs: .readTokens) { context in
+        AdminCheck("claims are no one else's", needs: .readTokens) { context in
             try await context.create("alice") { $0.claims = ["isStaff": true] }
             try await context.create("bob")
             let claims = try await context.harness.claims(of: context.signedIn("bob").accessToken())

@@ -45,7 +45,7 @@ extension AdminConformance {
             ])
             try expectEqual(found, [nil, nil, nil], "what is found")
         },
-        AdminCheck("a deleted account has no sessions, and nobody signs in to it") { context in
+        AdminCheck("a deleted account has no sessions, and no one signs in to it") { context in
             let made = try await context.create()
             let device = try await context.signedIn()
             try await context.client.delete(made.id)

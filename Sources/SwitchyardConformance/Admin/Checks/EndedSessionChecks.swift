@@ -85,7 +85,7 @@ extension AdminConformance {
             let other = try await context.harness.claims(of: context.signedIn().accessToken())
             try expectEqual(other["tenant"], nil, "the claim in another session")
         },
-        AdminCheck("a custom token for somebody disabled lets nobody in", needs: .customTokens) { context in
+        AdminCheck("a custom token for somebody disabled lets no one in", needs: .customTokens) { context in
             let made = try await context.create { $0.isDisabled = true }
             let token = try await context.client.customToken(for: made.id)
             let device = try await context.device()
@@ -101,10 +101,10 @@ extension AdminConformance {
                 try await device.signIn(with: .customToken(Secret(String(token.dropLast(8)) + "AAAAAAAA")))
             }
         },
-        AdminCheck("custom tokens for nobody, or with claims that no token can hold, are refused", needs: .customTokens)
+        AdminCheck("custom tokens for no one, or with claims that no token can hold, are refused", needs: .customTokens)
         {
             context in
-            try await context.expectFailure(.invalidArgument, in: "making one for nobody") {
+            try await context.expectFailure(.invalidArgument, in: "making one for no one") {
                 try await context.client.customToken(for: "")
             }
             try await context.expectFailure(.invalidArgument, in: "making one with bytes in it") {

@@ -30,7 +30,7 @@ extension AdminConformance {
             let alice = try await context.create("alice")
             let bob = try await context.create("bob") { $0.phoneNumber = context.phoneNumber() }
             let found = try await context.client.accounts([
-                .email(context.email("bob")), .id(context.newID()), .id(alice.id), .email(context.email("nobody")),
+                .email(context.email("bob")), .id(context.newID()), .id(alice.id), .email(context.email("missing")),
                 .phoneNumber(context.phoneNumber(1)), .phoneNumber(context.phoneNumber()), .id(bob.id),
             ])
             try expectEqual(found.map { $0?.id }, [bob.id, nil, alice.id, nil, nil, bob.id, bob.id], "who is found")
@@ -49,10 +49,10 @@ extension AdminConformance {
             try expectEqual(
                 found.map { $0?.id }, (0..<120).map { $0 % 40 == 39 ? made.id : nil }, "who is found")
         },
-        AdminCheck("asking for nobody finds nobody") { context in
+        AdminCheck("asking for a missing user finds no one") { context in
             try expectEqual(try await context.client.accounts([]), [], "who is found")
         },
-        AdminCheck("what can be no ID is nobody's") { context in
+        AdminCheck("what can be no ID is no one's") { context in
             try expectEqual(
                 try await context.client.accounts([.id("no ID of anybody's"), .id(context.namespace.rawValue)]),
                 [nil, nil], "who is found")
@@ -65,10 +65,10 @@ extension AdminConformance {
                 try await context.client.account(context.newID())
             }
             let error = try await context.expectFailure(.userNotFound, in: "asking for an address") {
-                try await context.client.account(email: context.email("nobody"))
+                try await context.client.account(email: context.email("missing"))
             }
             try expect(
-                !error.description.contains(context.email("nobody")), "the error does not tell the address",
+                !error.description.contains(context.email("missing")), "the error does not reveal the address",
                 found: "it does")
             try await context.expectFailure(.userNotFound, in: "asking for a number") {
                 try await context.client.account(phoneNumber: context.phoneNumber())

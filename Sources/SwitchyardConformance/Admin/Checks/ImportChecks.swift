@@ -74,7 +74,7 @@ extension AdminConformance {
             let device = try await context.signedIn(password: context.otherPassword)
             try expectEqual(await device.currentUser?.id, id, "who is signed in")
         },
-        AdminCheck("hashes of every declared kind are taken over, and let nobody else in", needs: .imports) { context in
+        AdminCheck("hashes of every declared kind are taken over, and let no one else in", needs: .imports) { context in
             for kind in PasswordHash.Kind.allCases where context.features.capabilities.passwordHashes.contains(kind) {
                 let (id, name) = (context.newID(), "of\(kind.rawValue)")
                 let account = NewAccount(email: context.email(name), isEmailVerified: true)
@@ -114,10 +114,10 @@ extension AdminConformance {
             try expectEqual(
                 try await context.client.account(email: context.email("known")).id, made.id, "whose the address is")
         },
-        AdminCheck("importing nobody does nothing", needs: .imports) { context in
+        AdminCheck("importing no one does nothing", needs: .imports) { context in
             try expectEqual(try await context.client.importAccounts([]).map(\.key), [], "who was not taken over")
         },
-        AdminCheck("hashes of another kind are refused, and take over nobody", needs: .limitedImports) { context in
+        AdminCheck("hashes of another kind are refused, and take over no one", needs: .limitedImports) { context in
             let kinds = PasswordHash.Kind.allCases.filter { !context.features.capabilities.passwordHashes.contains($0) }
             for kind in kinds {
                 let id = context.newID()

@@ -61,7 +61,7 @@ extension AdminConformance {
             }
             try expectEqual(await device.currentUser, nil, "who is signed in")
         },
-        AdminCheck("a link leads to where it is told", needs: .anyLinks) { context in
+        AdminCheck("a link leads to the given address", needs: .anyLinks) { context in
             let redirect = context.features.redirectURL
             try await context.create { $0.isEmailVerified = false }
             for kind in context.kinds {
@@ -98,18 +98,18 @@ extension AdminConformance {
             try expectEqual(found.claims, ["role": "editor"], "the claims")
             _ = try await context.signedIn()
         },
-        AdminCheck("there are no links for an address that nobody has", needs: .anyLinks) { context in
+        AdminCheck("there are no links for an address that no one has", needs: .anyLinks) { context in
             for kind in context.kinds {
                 let error = try await context.expectFailure(.userNotFound, in: "a link of the kind “\(kind)”") {
                     try await context.client.link(
-                        kind, for: context.email("nobody"), redirectURL: context.features.redirectURL)
+                        kind, for: context.email("missing"), redirectURL: context.features.redirectURL)
                 }
                 try expect(
-                    !error.description.includes(context.email("nobody")), "the error does not tell the address",
+                    !error.description.includes(context.email("missing")), "the error does not reveal the address",
                     found: "it does")
             }
             try expectEqual(
-                try await context.client.accounts([.email(context.email("nobody"))]), [nil], "who was made by that")
+                try await context.client.accounts([.email(context.email("missing"))]), [nil], "who was made by that")
         },
     ].within("links")
 }

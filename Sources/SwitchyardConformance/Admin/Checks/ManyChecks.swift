@@ -50,13 +50,13 @@ extension AdminConformance {
     ].within("many at once")
 
     static let cancellationChecks: [AdminCheck] = [
-        AdminCheck("a cancelled call looks nobody up") { context in
+        AdminCheck("a cancelled call looks no one up") { context in
             let made = try await context.create()
             try await context.expectCancelled { try await $0.accounts([.id(made.id)]) }
             try await context.expectCancelled { try await $0.accounts([.email(context.email())]) }
             try await context.expectCancelled { try await $0.accountPage(after: nil, limit: 1) }
         },
-        AdminCheck("a cancelled call makes nobody") { context in
+        AdminCheck("a cancelled call makes no one") { context in
             try await context.expectCancelled {
                 try await $0.create(NewAccount(email: context.email(), password: context.password))
             }
@@ -68,7 +68,7 @@ extension AdminConformance {
             try expectEqual(
                 try await context.client.accounts(keys), Array(repeating: nil, count: 7), "who was made")
         },
-        AdminCheck("a cancelled call changes and deletes nobody") { context in
+        AdminCheck("a cancelled call changes and deletes no one") { context in
             let made = try await context.create { $0.displayName = "Alice" }
             try await context.expectCancelled { try await $0.update(made.id, AccountEdit(displayName: "Eve")) }
             try await context.expectCancelled { try await $0.delete(made.id) }
@@ -83,7 +83,7 @@ extension AdminConformance {
             try await context.expectCancelled { try await $0.endSessions(of: made.id) }
             try expectEqual(try await device.accessToken(refreshing: true).userID, made.id, "whose token it is")
         },
-        AdminCheck("a cancelled call takes over nobody", needs: .imports) { context in
+        AdminCheck("a cancelled call takes over no one", needs: .imports) { context in
             let id = context.newID()
             try await context.expectCancelled {
                 try await $0.importAccounts([ImportedAccount(id: id, NewAccount(email: context.email()))])

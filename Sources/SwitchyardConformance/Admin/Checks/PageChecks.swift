@@ -38,7 +38,7 @@ extension AdminConformance {
                 }
             }
         },
-        AdminCheck("deleting accounts that were shown skips nobody", deadline: walking) { context in
+        AdminCheck("deleting accounts that were shown skips no one", deadline: walking) { context in
             let ids = try await create(12, context)
             var walk = Walk(context)
             var deleted: Set<AuthUser.ID> = []
@@ -50,7 +50,7 @@ extension AdminConformance {
             }
             try expectEqual(Set(walk.own), ids, "which of the check's accounts show")
         },
-        AdminCheck("deleting accounts that are still to come skips nobody else", deadline: walking) { context in
+        AdminCheck("deleting accounts that are still to come skips no one else", deadline: walking) { context in
             let ids = try await create(12, context)
             var walk = Walk(context)
             var deleted: Set<AuthUser.ID> = []
@@ -63,7 +63,7 @@ extension AdminConformance {
             let left = ids.subtracting(deleted)
             try expectEqual(left.subtracting(walk.own), [], "which of those that were always there do not show")
         },
-        AdminCheck("deleting the last one that was shown skips nobody", deadline: walking) { context in
+        AdminCheck("deleting the last one that was shown skips no one", deadline: walking) { context in
             let ids = try await create(6, context)
             var walk = Walk(context)
             var deleted: Set<AuthUser.ID> = []
@@ -79,7 +79,7 @@ extension AdminConformance {
             }
             try expectEqual(Set(walk.own), ids, "which of the check's accounts show")
         },
-        AdminCheck("new accounts move nobody out of sight, and nobody into sight again", deadline: walking) { context in
+        AdminCheck("new accounts move no one out of sight, and no one into sight again", deadline: walking) { context in
             let ids = try await create(10, context)
             var walk = Walk(context)
             var made = 0
@@ -198,7 +198,7 @@ extension AdminConformance {
                 page.accounts.count <= limit, "a page has at most \(limit) accounts",
                 found: "\(page.accounts.count)")
             for account in page.accounts {
-                try expect(known.insert(account.id).inserted, "nobody shows twice", found: "\(account) again")
+                try expect(known.insert(account.id).inserted, "no one shows twice", found: "\(account) again")
             }
             seen += page.accounts.map(\.id)
             own += context.own(page.accounts)

@@ -9,7 +9,7 @@ extension AuthConformance {
             let user = try await context.client.updateAccount(AccountChanges(displayName: "Älice 😀", photoURL: photo))
             try expectEqual(user.displayName, "Älice 😀", "the name")
             try expectEqual(user.photoURL, photo, "the picture")
-            try expectEqual(user.email, context.email(), "the address, which nobody changed")
+            try expectEqual(user.email, context.email(), "the address, which no one changed")
             let other = try await context.device()
             try await context.signIn(on: other)
             let same = try await other.reloadUser()
@@ -22,7 +22,7 @@ extension AuthConformance {
             try await probe.newest("the user") { $0.isSignedIn }
             try await context.client.updateAccount(AccountChanges(displayName: "Alice"))
             try await probe.newest("the name") { $0.user?.displayName == "Alice" }
-            try expectEqual(await context.client.currentUser?.displayName, "Alice", "the name of the present user")
+            try expectEqual(await context.client.currentUser?.displayName, "Alice", "the name of the current user")
         },
         AuthCheck("changing one thing leaves the others") { context in
             try await context.signUp()
@@ -133,7 +133,7 @@ extension AuthConformance {
             try await context.expectFailure(.sessionExpired, .userNotFound, in: "asking for a new token") {
                 try await other.accessToken(refreshing: true)
             }
-            try await context.expectNobody(on: other)
+            try await context.expectSignedOut(on: other)
         },
         AuthCheck("without a session no account can be deleted", needs: .deletion) { context in
             try await context.expectFailure(.notSignedIn, in: "deleting it") {

@@ -3,19 +3,19 @@ import Switchyard
 extension AuthConformance {
     /// Addresses that have to be confirmed by email.
     static let confirmationChecks: [AuthCheck] = [
-        AuthCheck("signing up sends a confirmation, and signs nobody in", needs: .confirmation) { context in
+        AuthCheck("signing up sends a confirmation, and signs no one in", needs: .confirmation) { context in
             let result = try await context.client.signUp(email: context.email(), password: context.password)
             try expectEqual(result, .confirmationSent(to: context.email()), "what signing up came to")
-            try await context.expectNobody()
+            try await context.expectSignedOut()
             try await context.expectFailure(.emailNotConfirmed, in: "signing in too early") {
                 try await context.signIn()
             }
             try await context.expectFailure(.invalidCredential, in: "signing in with a wrong password") {
                 try await context.client.signIn(email: context.email(), password: context.otherPassword)
             }
-            try await context.expectNobody()
+            try await context.expectSignedOut()
         },
-        AuthCheck("signing up leaves the present session where an address waits", needs: .confirmation) { context in
+        AuthCheck("signing up leaves the current session where an address waits", needs: .confirmation) { context in
             let bob = try await context.signUp("bob")
             _ = try await context.client.signUp(email: context.email(), password: context.password)
             try await context.expectSignedIn(bob.id)
@@ -39,7 +39,7 @@ extension AuthConformance {
             try await context.expectFailure(.codeExpired, .invalidCredential, in: "using it again") {
                 try await other.signIn(with: .emailLink(email: context.email(), link))
             }
-            try await context.expectNobody(on: other)
+            try await context.expectSignedOut(on: other)
         },
         AuthCheck("a confirmation is sent again", needs: .confirmation) { context in
             try await context.client.signUp(email: context.email(), password: context.password)
@@ -50,9 +50,9 @@ extension AuthConformance {
             let user = try await context.client.signIn(with: .emailLink(email: context.email(), second))
             try await context.expectSignedIn(user.id)
         },
-        AuthCheck("nobody learns from a confirmation whether an address has an account", needs: .confirmation) {
+        AuthCheck("no one learns from a confirmation whether an address has an account", needs: .confirmation) {
             context in
-            try await context.client.resendConfirmation(to: context.email("nobody"))
+            try await context.client.resendConfirmation(to: context.email("missing"))
             try await context.signUp()
             try await context.device().resendConfirmation(to: context.email())
         },

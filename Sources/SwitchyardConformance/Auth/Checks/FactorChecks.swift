@@ -28,7 +28,7 @@ extension AuthConformance {
             let other = try await context.device()
             let challenge = try await challenge(on: other, context)
             try expectEqual(challenge.factors.map(\.id), user.secondFactors.map(\.id), "the factors asked for")
-            try await context.expectNobody(on: other)
+            try await context.expectSignedOut(on: other)
             try await context.expectFailure(.notSignedIn, in: "asking for a token") { try await other.accessToken() }
         },
         AuthCheck("the answer to the challenge ends the sign-in", needs: .secondFactors) { context in
@@ -42,7 +42,7 @@ extension AuthConformance {
             try await context.expectSignedIn(user.id, on: other)
             try expectEqual(try await other.accessToken().userID, user.id, "whose token it is")
         },
-        AuthCheck("a wrong answer signs nobody in", needs: .secondFactors) { context in
+        AuthCheck("a wrong answer signs no one in", needs: .secondFactors) { context in
             let (user, enrollment) = try await enroll(context)
             let other = try await context.device()
             let challenge = try await challenge(on: other, context)
@@ -51,7 +51,7 @@ extension AuthConformance {
                 try await other.answer(
                     challenge, with: SecondFactorAnswer(factor: user.secondFactors[0].id, code: wrong(right)))
             }
-            try await context.expectNobody(on: other)
+            try await context.expectSignedOut(on: other)
         },
         AuthCheck("a second factor that was removed is not asked for", needs: .secondFactors) { context in
             let (user, _) = try await enroll(context)
@@ -162,7 +162,7 @@ extension AuthConformance {
                     try await context.expectSignedIn(user.id)
                 } catch let error as AuthError {
                     try expectEqual(error.code, .cancelled, "the error's code")
-                    try await context.expectNobody()
+                    try await context.expectSignedOut()
                 }
             }
             try await context.signIn()

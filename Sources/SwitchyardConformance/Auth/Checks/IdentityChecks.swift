@@ -10,12 +10,12 @@ extension AuthConformance {
             let other = try await context.device()
             try expectEqual(try await other.signIn(with: identity("alice", context)).id, user.id, "the user's name")
         },
-        AuthCheck("an identity token that nobody signed is refused", needs: .identityTokens) { context in
+        AuthCheck("an identity token that no one signed is refused", needs: .identityTokens) { context in
             try await context.expectFailure(.invalidCredential, in: "signing in") {
                 try await context.client.signIn(
                     with: .identityToken(context.features.identityProvider, "no token at all"))
             }
-            try await context.expectNobody()
+            try await context.expectSignedOut()
         },
         AuthCheck("an identity that is linked signs in to the account", needs: .identityTokens, .linking) { context in
             let user = try await context.signUp()
@@ -77,11 +77,11 @@ extension AuthConformance {
             try expectEqual(user.id, id, "the user's name")
             try expectEqual(try await context.client.accessToken().userID, id, "whose token it is")
         },
-        AuthCheck("a custom token that nobody signed is refused", needs: .customTokens) { context in
+        AuthCheck("a custom token that no one signed is refused", needs: .customTokens) { context in
             try await context.expectFailure(.invalidCredential, in: "signing in") {
                 try await context.client.signIn(with: .customToken("no token at all"))
             }
-            try await context.expectNobody()
+            try await context.expectSignedOut()
         },
         AuthCheck("a browser sign-in begins with a page, and ends with its answer", needs: .browser) { context in
             let signIn = try await context.client.beginBrowserSignIn(
@@ -105,7 +105,7 @@ extension AuthConformance {
             try await context.expectFailure(.invalidCredential, .codeExpired, .invalidArgument, in: "signing in") {
                 try await context.client.signIn(with: .browser(two, callback: callback))
             }
-            try await context.expectNobody()
+            try await context.expectSignedOut()
         },
         AuthCheck("an answer without the state of its page is refused", needs: .browser) { context in
             let signIn = try await context.client.beginBrowserSignIn(
@@ -120,9 +120,9 @@ extension AuthConformance {
             try await context.expectFailure(.invalidCredential, in: "signing in") {
                 try await context.client.signIn(with: .browser(signIn, callback: answer))
             }
-            try await context.expectNobody()
+            try await context.expectSignedOut()
         },
-        AuthCheck("a browser sign-in that was called off signs nobody in", needs: .browser) { context in
+        AuthCheck("a browser sign-in that was called off signs no one in", needs: .browser) { context in
             let signIn = try await context.client.beginBrowserSignIn(
                 with: context.features.identityProvider, redirectURL: context.redirectURL, scopes: [])
             let callback = URL(string: "\(context.redirectURL)?error=access_denied&state=\(signIn.state)")
@@ -131,7 +131,7 @@ extension AuthConformance {
             ) {
                 try await context.client.signIn(with: .browser(signIn, callback: callback ?? context.redirectURL))
             }
-            try await context.expectNobody()
+            try await context.expectSignedOut()
         },
     ].within("identities")
 
@@ -156,8 +156,8 @@ extension AuthConformance {
             let same = try await third.signIn(email: context.email(), password: context.otherPassword)
             try expectEqual(same.id, user.id, "the user's name")
         },
-        AuthCheck("nobody learns whether an address has an account", needs: .passwordReset) { context in
-            try await context.client.sendPasswordReset(to: context.email("nobody"))
+        AuthCheck("no one learns whether an address has an account", needs: .passwordReset) { context in
+            try await context.client.sendPasswordReset(to: context.email("missing"))
         },
         AuthCheck("a code out of the mail works once", needs: .passwordReset) { context in
             try await context.signUp()
@@ -205,9 +205,9 @@ extension AuthConformance {
             try await context.expectFailure(.codeExpired, .invalidCredential, in: "using it again") {
                 try await third.signIn(with: .emailLink(email: context.email(), link))
             }
-            try await context.expectNobody(on: third)
+            try await context.expectSignedOut(on: third)
         },
-        AuthCheck("the link of somebody else signs nobody in", needs: .emailLinks) { context in
+        AuthCheck("the link of somebody else signs no one in", needs: .emailLinks) { context in
             let alice = try await context.signUp()
             let mallory = try await context.device()
             try await context.signUp("mallory", on: mallory)
@@ -223,7 +223,7 @@ extension AuthConformance {
                     try expectEqual(try await context.client.accessToken().userID, alice.id, "whose token it is")
                     try await context.client.signOut()
                 } else {
-                    try await context.expectNobody()
+                    try await context.expectSignedOut()
                 }
             }
         },
@@ -244,7 +244,7 @@ extension AuthConformance {
             try await context.expectFailure(.invalidCredential, .codeExpired, in: "signing in") {
                 try await context.client.signIn(with: .phoneCode(verification, wrong))
             }
-            try await context.expectNobody()
+            try await context.expectSignedOut()
         },
         AuthCheck("what is no telephone number is refused", needs: .phoneCodes) { context in
             try await context.expectFailure(.invalidArgument, in: "sending a code") {

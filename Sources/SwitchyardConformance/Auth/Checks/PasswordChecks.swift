@@ -2,8 +2,8 @@ import Switchyard
 
 extension AuthConformance {
     static let passwordChecks: [AuthCheck] = [
-        AuthCheck("a new device has nobody signed in") { context in
-            try await context.watch().newest("that nobody is signed in") { $0 == .signedOut(SignOut(.never)) }
+        AuthCheck("a new device has no user signed in") { context in
+            try await context.watch().newest("that no user is signed in") { $0 == .signedOut(SignOut(.never)) }
             try expect(await context.client.currentUser == nil, "there is no user", found: "one")
         },
         AuthCheck("signing up makes an account and signs it in") { context in
@@ -21,21 +21,21 @@ extension AuthConformance {
                 try await other.signUp(email: context.email(), password: context.otherPassword)
             }
             try expect(!error.isRetryable, "it is not worth a retry", found: "isRetryable")
-            try await context.expectNobody(on: other)
+            try await context.expectSignedOut(on: other)
             try await context.signIn(on: other)
         },
         AuthCheck("a weak password is refused, and makes no account") { context in
             try await context.expectFailure(.weakPassword, in: "signing up") {
                 try await context.client.signUp(email: context.email(), password: "abc")
             }
-            try await context.expectNobody()
+            try await context.expectSignedOut()
             try await context.signUp()
         },
         AuthCheck("what is no address is refused") { context in
             try await context.expectFailure(.invalidArgument, in: "signing up") {
                 try await context.client.signUp(email: "not an address", password: context.password)
             }
-            try await context.expectNobody()
+            try await context.expectSignedOut()
         },
         AuthCheck("signing in gives the account that was made") { context in
             let user = try await context.signUp()
@@ -58,13 +58,13 @@ extension AuthConformance {
                 try await other.signIn(email: context.email(), password: context.otherPassword)
             }
             try expect(!error.isRetryable, "it is not worth a retry", found: "isRetryable")
-            try await context.expectNobody(on: other)
+            try await context.expectSignedOut(on: other)
         },
         AuthCheck("an address without an account is refused") { context in
             try await context.expectFailure(.invalidCredential, in: "signing in") {
-                try await context.signIn("nobody")
+                try await context.signIn("missing")
             }
-            try await context.expectNobody()
+            try await context.expectSignedOut()
         },
         AuthCheck("an empty password is refused") { context in
             try await context.signUp()
@@ -72,9 +72,9 @@ extension AuthConformance {
             try await context.expectFailure(.invalidCredential, .invalidArgument, in: "signing in") {
                 try await other.signIn(email: context.email(), password: "")
             }
-            try await context.expectNobody(on: other)
+            try await context.expectSignedOut(on: other)
         },
-        AuthCheck("a sign-in that fails leaves the present session") { context in
+        AuthCheck("a sign-in that fails leaves the current session") { context in
             let user = try await context.signUp()
             try await context.expectFailure(.invalidCredential, in: "signing in") {
                 try await context.client.signIn(email: context.email(), password: context.otherPassword)
@@ -105,14 +105,14 @@ extension AuthConformance {
             try await context.signUp()
             try await context.client.signOut()
             try expectEqual(await context.client.state, .signedOut(SignOut(.byUser)), "the state")
-            try await context.expectNobody()
+            try await context.expectSignedOut()
             try await context.expectFailure(.notSignedIn, in: "asking for a token") {
                 try await context.client.accessToken()
             }
         },
-        AuthCheck("signing out where nobody is signed in is no error") { context in
+        AuthCheck("signing out where no user is signed in is no error") { context in
             try await context.client.signOut()
-            try await context.expectNobody()
+            try await context.expectSignedOut()
         },
         AuthCheck("signing out can ask for local data to be wiped") { context in
             let user = try await context.signUp()
@@ -124,18 +124,18 @@ extension AuthConformance {
             guard let requests = context.client.wipeRequests else { return }
             try expectEqual(requests.map(\.userID), [user.id], "who wanted to be forgotten")
         },
-        AuthCheck("the stream of states begins with the present one") { context in
+        AuthCheck("the stream of states begins with the current one") { context in
             let user = try await context.signUp()
             let first = try await context.watch().first("a state that is known") { $0 != .unknown }
             try expectEqual(first.user?.id, user.id, "the user in it")
         },
         AuthCheck("the stream of states shows each change, in order") { context in
             let probe = context.watch()
-            try await probe.newest("that nobody is signed in") { !$0.isSignedIn && $0 != .unknown }
+            try await probe.newest("that no user is signed in") { !$0.isSignedIn && $0 != .unknown }
             let user = try await context.signUp()
             try await probe.newest("the user") { $0.user?.id == user.id }
             try await context.client.signOut()
-            try await probe.newest("that nobody is signed in any more") { $0 == .signedOut(SignOut(.byUser)) }
+            try await probe.newest("that no user is signed in any more") { $0 == .signedOut(SignOut(.byUser)) }
             try await context.signIn()
             try await probe.newest("the user again") { $0.user?.id == user.id }
             let kinds = probe.elements.filter { $0 != .unknown }.map(\.isSignedIn)
@@ -149,7 +149,7 @@ extension AuthConformance {
             for probe in probes { try await probe.newest("the user") { $0.user?.id == user.id } }
             await probes[0].stop()
             try await context.client.signOut()
-            try await probes[1].newest("that nobody is signed in") { !$0.isSignedIn }
+            try await probes[1].newest("that no user is signed in") { !$0.isSignedIn }
         },
         AuthCheck("the state can be read at any time, and agrees with the stream") { context in
             let user = try await context.signUp()
@@ -163,7 +163,7 @@ extension AuthConformance {
             let seen = probe.elements.count
             for _ in 0..<3 { _ = try await context.client.accessToken(refreshing: true) }
             try await context.client.signOut()
-            try await probe.newest("that nobody is signed in") { !$0.isSignedIn }
+            try await probe.newest("that no user is signed in") { !$0.isSignedIn }
             try expect(
                 probe.elements.dropFirst(seen).allSatisfy { !$0.isSignedIn }, "no state came of the new tokens",
                 found: "\(probe.elements.count - seen) states")
@@ -193,8 +193,8 @@ extension AuthConformance {
             try await context.signUp()
             try await context.client.signOut()
             let reopened = try await context.restart(context.client)
-            try await context.watch(reopened).newest("that nobody is signed in") { !$0.isSignedIn && $0 != .unknown }
-            try await context.expectNobody(on: reopened)
+            try await context.watch(reopened).newest("that no user is signed in") { !$0.isSignedIn && $0 != .unknown }
+            try await context.expectSignedOut(on: reopened)
         },
     ].within("states")
 }

@@ -71,7 +71,7 @@ extension AuthConformance {
                         [.sessionChanged, .notSignedIn, .cancelled].contains(error.code),
                         "the refresh fails with sessionChanged or notSignedIn", found: error.description)
                 }
-                try await context.expectNobody()
+                try await context.expectSignedOut()
                 try await context.signIn()
             }
         },
@@ -149,11 +149,11 @@ extension AuthConformance {
             let other = try await context.device()
             try await context.signIn(on: other)
             try await context.client.signOut(.everywhere)
-            try await context.expectNobody()
+            try await context.expectSignedOut()
             try await context.expectFailure(.sessionExpired, in: "asking for a new token on the other device") {
                 try await other.accessToken(refreshing: true)
             }
-            try await context.expectNobody(on: other)
+            try await context.expectSignedOut(on: other)
         },
         AuthCheck("signing out the others leaves this session", needs: .elsewhere) { context in
             let user = try await context.signUp()

@@ -33,7 +33,7 @@ extension DomainConformance {
         DomainCheck("a contact that is not there is not found") { context in
             try await context.signIn()
             try await context.expectFailure(.notFound, as: ContactsError.self, in: "asking for it") {
-                try await context.contacts.contact("nobody")
+                try await context.contacts.contact("missing")
             }
         },
         DomainCheck("a contact can be added once") { context in
@@ -55,13 +55,13 @@ extension DomainConformance {
             try expectEqual(found.name, "Robert", "the name")
             try expectEqual(found.email, nil, "the address")
             try expectEqual(found.note, "new", "the note")
-            try expectEqual(found.isResponder, true, "whether they are told")
-            _ = try expectValue(found.addedAt, "the time of adding, which nobody changed")
+            try expectEqual(found.isResponder, true, "whether they are notified")
+            _ = try expectValue(found.addedAt, "the time of adding, which no one changed")
         },
         DomainCheck("what is not there cannot be changed") { context in
             try await context.signIn()
             try await context.expectFailure(.notFound, as: ContactsError.self, in: "changing it") {
-                try await context.contacts.update(ContactModel(id: "nobody", name: "Nobody"))
+                try await context.contacts.update(ContactModel(id: "missing", name: "Missing"))
             }
             try expectEqual(try await context.contacts.contacts().count, 0, "the number of contacts")
         },

@@ -53,10 +53,10 @@ extension DomainConformance {
         DomainCheck("what is not there can be neither read nor deleted") { context in
             try await context.signIn()
             try await context.expectFailure(.notFound, as: NotificationError.self, in: "reading it") {
-                try await context.notifications.markAsRead("nobody")
+                try await context.notifications.markAsRead("missing")
             }
             try await context.expectFailure(.notFound, as: NotificationError.self, in: "deleting it") {
-                try await context.notifications.delete("nobody")
+                try await context.notifications.delete("missing")
             }
         },
         DomainCheck("the streams of notifications follow", needs: .live) { context in

@@ -163,7 +163,7 @@ private struct RuleSetup {
 
     private func path(_ segments: String...) -> StoragePath {
         // Only valid IDs and names are passed here.
-        (try? StoragePath(validating: segments.joined(separator: "/"))) ?? "users/nobody"
+        (try? StoragePath(validating: segments.joined(separator: "/"))) ?? "users/missing"
     }
 
     /// A notification for Alice from anybody.
@@ -265,7 +265,7 @@ private struct RuleSetup {
             .write("taking a check-in", .set(checkIn, ["userID": .of(c), "checkedInAt": .serverTime])),
             .write("changing a check-in", .update(checkIn, ["checkedInAt": .serverTime])),
             .write("deleting a check-in", .delete(checkIn)),
-            .write("a check-in of nobody", .set(path("checkIns", "none-\(c)"), ["checkedInAt": .serverTime])),
+            .write("a check-in of no one", .set(path("checkIns", "none-\(c)"), ["checkedInAt": .serverTime])),
             .writes(
                 "her last check-in with one's own",
                 [

@@ -3,7 +3,7 @@ import Switchyard
 
 extension DomainConformance {
     static let userChecks: [DomainCheck] = [
-        DomainCheck("nobody signed in is nobody's profile") { context in
+        DomainCheck("without a signed-in user there is no profile") { context in
             try await context.expectFailure(.unauthenticated, as: UserError.self, in: "asking for the profile") {
                 try await context.users.currentUser()
             }
@@ -62,8 +62,9 @@ extension DomainConformance {
             _ = try await context.users.currentUser()
             try expectEqual(try await context.users.user(account.id).id, account.id, "the user's name")
             // Rules may hide which people exist.
-            try await context.expectFailure(.notFound, .notAllowed, as: UserError.self, in: "asking for nobody") {
-                try await context.users.user("nobody-\(context.namespace)")
+            try await context.expectFailure(.notFound, .notAllowed, as: UserError.self, in: "asking for a missing user")
+            {
+                try await context.users.user("missing-\(context.namespace)")
             }
         },
         DomainCheck("a change of the profile leaves what it does not name") { context in

@@ -190,7 +190,7 @@ extension FileConformance {
             try await context.expect(path, holds: Data("hello".utf8))
         },
         FileCheck("a missing file has no metadata to read or change") { context in
-            let path = try context.path("nobody")
+            let path = try context.path("missing")
             try await context.expectMissing(path)
             try await context.expectFailure(.notFound, in: "the change") {
                 try await context.client.updateMetadata(of: path, FileMetadataChanges(contentType: "text/plain"))

@@ -50,7 +50,7 @@ extension FileConformance {
         },
         FileCheck("what is not there cannot be deleted") { context in
             try await context.expectFailure(.notFound, in: "deleting it") {
-                try await context.client.delete(context.path("nobody"))
+                try await context.client.delete(context.path("missing"))
             }
         },
     ].within("lists")
@@ -75,7 +75,7 @@ extension FileConformance {
             try await context.expectMissing(one)
         },
         FileCheck("what is not there can be neither copied nor moved", needs: .copyAndMove) { context in
-            let (one, two) = (try context.path("nobody"), try context.path("two"))
+            let (one, two) = (try context.path("missing"), try context.path("two"))
             try await context.expectFailure(.notFound, in: "copying") { try await context.client.copy(one, to: two) }
             try await context.expectFailure(.notFound, in: "moving") { try await context.client.move(one, to: two) }
             try await context.expectMissing(two)
@@ -101,7 +101,7 @@ extension FileConformance {
         },
         FileCheck("what is not there has no address", needs: .expiringURLs) { context in
             try await context.expectFailure(.notFound, in: "asking for it") {
-                try await context.client.downloadURL(of: context.path("nobody"), expiresIn: .seconds(60))
+                try await context.client.downloadURL(of: context.path("missing"), expiresIn: .seconds(60))
             }
         },
         FileCheck("names hold what they may, or are refused at once") { context in

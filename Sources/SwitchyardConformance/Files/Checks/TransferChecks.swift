@@ -107,10 +107,10 @@ extension FileConformance {
             }
             try await context.expectMissing(path)
         },
-        FileCheck("an upload that nobody knows cannot go on", needs: .resumable) { context in
+        FileCheck("an upload that no one knows cannot go on", needs: .resumable) { context in
             try expectEqual(try await context.client.interruptedUploads().count, 0, "the number of interrupted uploads")
             try await context.expectFailure(.notFound, .uploadExpired, in: "going on") {
-                try await context.client.resumeUpload("nobody-knows-this").result()
+                try await context.client.resumeUpload("unknown-upload").result()
             }
         },
     ].within("transfers")
@@ -151,7 +151,7 @@ extension FileConformance {
         FileCheck("a download of what is not there leaves no file") { context in
             let file = context.localFolder.appendingPathComponent("copy.bin")
             try await context.expectFailure(.notFound, in: "the download") {
-                try await context.client.download(context.path("nobody"), to: file).result()
+                try await context.client.download(context.path("missing"), to: file).result()
             }
             try expect(!FileManager.default.fileExists(atPath: file.path), "there is no file", found: "one")
         },
@@ -164,7 +164,7 @@ extension FileConformance {
             }
         },
         FileCheck("what is not there cannot be read") { context in
-            let path = try context.path("nobody")
+            let path = try context.path("missing")
             let error = try await context.expectFailure(.notFound, in: "reading it") {
                 try await context.client.data(at: path)
             }

@@ -3,7 +3,7 @@ import Switchyard
 extension StorageConformance {
     static let documentChecks: [StorageCheck] = [
         StorageCheck("a missing document is no error") { context in
-            let snapshot = try await context.client.document(context.document("nobody"))
+            let snapshot = try await context.client.document(context.document("missing"))
             try expect(!snapshot.exists, "the document does not exist", found: Readable.text(snapshot))
             try expectEqual(snapshot.data, nil, "its data")
             try expectEqual(snapshot.updateTime, nil, "its version")
@@ -40,11 +40,11 @@ extension StorageConformance {
             _ = try await context.store.results(Query(in: context.items))
             try expectEqual(try await context.store.read(path).updateTime, first.updateTime, "the version")
         },
-        StorageCheck("the receipt tells the version that is then read", needs: .versions) { context in
+        StorageCheck("the receipt has the version that is then read", needs: .versions) { context in
             let path = context.document("a")
             let answer = try await context.store.commit(.set(path, ["number": 1]))
             try expectEqual(answer.updateTimes.count, 1, "the number of versions for one write")
-            guard let version = answer.updateTimes[0] else { return }  // a backend need not tell
+            guard let version = answer.updateTimes[0] else { return }  // a backend need not return it
             try expectEqual(try await context.store.read(path).updateTime, version, "the version")
         },
         StorageCheck("creating makes a document that is not there") { context in
@@ -125,7 +125,7 @@ extension StorageConformance {
         },
         StorageCheck("several documents come in the order asked for, missing and repeated ones too") { context in
             try await context.store.seed(context.items, ["a": ["number": 1], "b": ["number": 2]])
-            let paths = ["b", "nobody", "a", "b"].map { context.document($0) }
+            let paths = ["b", "missing", "a", "b"].map { context.document($0) }
             let snapshots = try await context.client.documents(paths)
             try expectEqual(snapshots.map(\.path), paths, "the paths of the snapshots")
             try expectEqual(snapshots.map(\.exists), [true, false, true, true], "which exist")

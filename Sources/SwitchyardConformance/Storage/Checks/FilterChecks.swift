@@ -180,7 +180,7 @@ extension StorageConformance {
         mixed(
             "exclusion with null in its list finds nothing", needs: [.negations],
             { $0.where("v", .notIn, [.null, 1]) }, []),
-        mixed("a field that nobody has finds nothing", { $0.where("zzz", .equal, 1) }, []),
+        mixed("a field that no one has finds nothing", { $0.where("zzz", .equal, 1) }, []),
         StorageCheck("fields whose names need quoting are found", needs: .openTypes) { context in
             try await context.store.seed(
                 context.items,

@@ -11,7 +11,7 @@ extension StorageConformance {
             Query(in: $0).ordered(by: "number").starting(at: 1, "a", 3)
         },
         refused("a cursor at a document that does not exist is refused") {
-            Query(in: $0).ordered(by: "number").starting(at: .missing($0.document("nobody")))
+            Query(in: $0).ordered(by: "number").starting(at: .missing($0.document("missing")))
         },
         refused("an empty list of values is refused") { Query(in: $0).where("number", .in, []) },
         refused("more than thirty alternatives are refused") {

@@ -77,7 +77,7 @@ extension StorageConformance {
         },
         StorageCheck("what is not cached cannot be read from the cache", needs: .offline) { context in
             try await context.store.expectFailure(.unavailable, in: "reading from the cache") {
-                try await context.client.document(context.document("nobody"), from: .cache)
+                try await context.client.document(context.document("missing"), from: .cache)
             }
         },
         StorageCheck("a transaction fails without a network", needs: .offline, .transactions) { context in
@@ -246,7 +246,8 @@ extension StorageConformance {
             try await context.client.setDocument(path, ["number": 1])
             try await probe.first("the local write") { $0.documents.map(\.id) == context.ids("a") }
         },
-        StorageCheck("it is told when all listeners have been served", needs: .offline, .liveStreams) { context in
+        StorageCheck("the client learns when all listeners have been served", needs: .offline, .liveStreams) {
+            context in
             let path = context.document("a")
             let probe = context.watch(path)
             try await probe.first("the missing document")

@@ -276,7 +276,7 @@ extension StorageConformance {
             let sums = probe.elements.filter { $0.count == 2 }.map {
                 $0.documents.reduce(0) { $0 + ($1["number"]?.integerValue ?? 0) }
             }
-            try expect(sums.allSatisfy { $0 == 0 || $0 == 14 }, "nobody sees one half", found: "\(sums)")
+            try expect(sums.allSatisfy { $0 == 0 || $0 == 14 }, "no one sees one half", found: "\(sums)")
         },
         StorageCheck(
             "a live result of three hundred documents is whole, and stays so", needs: .liveStreams,

@@ -12,7 +12,7 @@ extension StorageConformance {
             try expectEqual(first.path, path, "the path")
         },
         StorageCheck("a stream begins with a missing document that does not exist", needs: .liveStreams) { context in
-            let probe = context.watch(context.document("nobody"))
+            let probe = context.watch(context.document("missing"))
             let first = try await probe.first("the missing document") { !$0.metadata.isFromCache }
             try expect(!first.exists, "it does not exist", found: Readable.text(first))
         },

@@ -17,7 +17,7 @@ extension StorageConformance {
         StorageCheck("a transaction that only reads gives what is there", needs: .transactions, .mixedBatches) {
             context in
             try await context.store.seed(context.items, ["a": ["number": 1], "b": ["number": 2]])
-            let paths = ["b", "a", "nobody"].map { context.document($0) }
+            let paths = ["b", "a", "missing"].map { context.document($0) }
             let numbers = try await context.client.transaction { transaction in
                 try await transaction.documents(paths).map { $0["number"]?.integerValue }
             }
@@ -58,7 +58,7 @@ extension StorageConformance {
             }
             try await context.store.expect(path, holds: ["number": 6])
         },
-        StorageCheck("nobody sees a transaction before its end", needs: .transactions) { context in
+        StorageCheck("no one sees a transaction before its end", needs: .transactions) { context in
             let other = try await context.device()
             let path = context.document("a")
             try await context.client.transaction { transaction in
@@ -240,7 +240,7 @@ extension StorageConformance {
                 .reduce(0) { $0 + ($1["number"]?.integerValue ?? 0) }
             try expectEqual(total, 300, "the sum of all accounts")
         },
-        StorageCheck("an abandoned transaction holds nobody up", needs: .transactions) { context in
+        StorageCheck("an abandoned transaction holds no one up", needs: .transactions) { context in
             let other = try await context.device()
             let path = context.document("a")
             try await context.store.set(path, ["number": 1])

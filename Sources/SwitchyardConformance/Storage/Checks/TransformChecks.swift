@@ -196,7 +196,7 @@ extension StorageConformance {
             var batch = WriteBatch()
             try batch.set(context.document("new"), ["number": 1])
             batch.delete(context.document("kept"))
-            try batch.update(context.document("nobody"), ["number": 1])
+            try batch.update(context.document("missing"), ["number": 1])
             try await context.store.expectFailure(.notFound, in: "the batch") {
                 try await context.store.commit(batch)
             }
@@ -262,7 +262,7 @@ extension StorageConformance {
         },
         StorageCheck("a batch of deletions removes what is there", needs: .batches(of: 3)) { context in
             try await context.store.seed(context.items, ["a": ["number": 1], "b": ["number": 2], "c": ["number": 3]])
-            try await context.store.commit(WriteBatch(["a", "c", "nobody"].map { .delete(context.document($0)) }))
+            try await context.store.commit(WriteBatch(["a", "c", "missing"].map { .delete(context.document($0)) }))
             try await context.store.expect(Query(in: context.items), gives: ["b"])
         },
         StorageCheck("a batch of a hundred writes is taken whole", needs: .batches(of: 100)) { context in
@@ -289,7 +289,7 @@ extension StorageConformance {
             try expect(error.message.contains("\(most)"), "the error names the bound", found: error.message)
             try await context.store.expect(Query(in: context.items), gives: [])
         },
-        StorageCheck("nobody sees half of a batch", needs: .batches(of: 2), .wholeBatches) { context in
+        StorageCheck("no one sees half of a batch", needs: .batches(of: 2), .wholeBatches) { context in
             let other = try await context.device()
             let paths = ["a", "b"].map { context.document($0) }
             try await context.store.seed(context.items, ["a": ["number": 0], "b": ["number": 0]])

@@ -13,7 +13,7 @@ extension StorageConformance {
             try await context.store.merge(path, ["text": "new"])
             try await context.store.expect(path, holds: ["text": "new"])
         },
-        StorageCheck("a merge removes the fields that it is told to") { context in
+        StorageCheck("a merge removes the named fields") { context in
             let path = context.document("a")
             try await context.store.set(path, ["text": "old", "number": 1])
             try await context.store.merge(path, ["text": .delete])
@@ -85,7 +85,7 @@ extension StorageConformance {
             try await context.client.updateDocument(path, ["number": 5]).acknowledged()
             try await context.store.expect(path, holds: ["text": "old", "number": 5])
         },
-        StorageCheck("an update removes the fields that it is told to") { context in
+        StorageCheck("an update removes the named fields") { context in
             let path = context.document("a")
             try await context.store.set(path, ["text": "old", "number": 1])
             try await context.store.update(path, ["text": .delete, "number": 2])
@@ -178,7 +178,7 @@ extension StorageConformance {
                 try await context.store.commit(.delete(path).requiring(.exists(true)))
             }
         },
-        StorageCheck("a write with the present version is carried out", needs: .versions) { context in
+        StorageCheck("a write with the current version is carried out", needs: .versions) { context in
             let path = context.document("a")
             try await context.store.set(path, ["number": 1])
             let version = try expectValue(try await context.store.read(path).updateTime, "a version")
@@ -207,7 +207,7 @@ extension StorageConformance {
             }
             try await context.store.expectMissing(path)
         },
-        StorageCheck("a deletion with the present version is carried out", needs: .versions) { context in
+        StorageCheck("a deletion with the current version is carried out", needs: .versions) { context in
             let path = context.document("a")
             try await context.store.set(path, ["number": 1])
             let version = try expectValue(try await context.store.read(path).updateTime, "a version")

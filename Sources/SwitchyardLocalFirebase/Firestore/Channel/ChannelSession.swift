@@ -37,7 +37,7 @@ final class ChannelSession: Sendable {
 
     /// The approximate maximum size of a piece of the back channel.
     private static let frameSize = 64 * 1024
-    /// How far ahead of its turn a message is kept.
+    /// How far ahead of its turn a message is held.
     private static let window = 10_000
 
     let id: String
@@ -61,7 +61,7 @@ final class ChannelSession: Sendable {
 
     // MARK: From the client
 
-    /// Takes messages; known ones are dropped, and early ones are kept until their turn.
+    /// Takes messages; known ones are dropped, and early ones are held until their turn.
     ///
     /// - Returns: Whether their numbers are near enough for that.
     @discardableResult
@@ -186,7 +186,7 @@ final class ChannelSession: Sendable {
     }
 
     private func encode(_ arrays: [(id: Int, payload: [UInt8])]) -> [UInt8] {
-        let (duplicates, reorders) = faults.strikeFrame(isReorderable: arrays.count > 1)
+        let (duplicates, reorders) = faults.nextFrameFaults(isReorderable: arrays.count > 1)
         var arrays = arrays
         if duplicates { arrays += arrays }
         if reorders { arrays.reverse() }

@@ -163,7 +163,7 @@ final class ListenStream: ChannelStream {
                 for document in update.shown { note(document, id, isGone: false) }
                 for document in update.gone { note(document, id, isGone: true) }
                 guard !update.shown.isEmpty || !update.gone.isEmpty, case .query(let view)? = targets[id],
-                    let difference = faults.strikeCount()
+                    let difference = faults.nextFalseCount()
                 else { continue }
                 lies.append(
                     .existenceFilter(

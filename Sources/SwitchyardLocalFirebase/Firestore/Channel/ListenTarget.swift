@@ -7,7 +7,7 @@ enum ListenTarget: Sendable {
     case query(QueryView)
     case documents([StoragePath])
 
-    /// The number of documents kept beyond a limit, so that not every removal requires a full scan.
+    /// The number of documents held beyond a limit, so that not every removal requires a full scan.
     private static let reserve = 20
 
     init(_ query: Query, _ documents: LocalDocuments) {

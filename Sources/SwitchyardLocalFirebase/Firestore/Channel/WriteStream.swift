@@ -110,7 +110,7 @@ package final class StreamFaults: Sendable {
     package func removeAll() { state.withLock { $0 = State() } }
 
     /// The faults for a piece with several messages, or with one.
-    func strikeFrame(isReorderable: Bool) -> (duplicates: Bool, reorders: Bool) {
+    func nextFrameFaults(isReorderable: Bool) -> (duplicates: Bool, reorders: Bool) {
         state.withLock { state in
             let duplicates = state.duplicates > 0
             if duplicates { state.duplicates -= 1 }
@@ -121,7 +121,7 @@ package final class StreamFaults: Sendable {
     }
 
     /// The error of the next count; `nil` for a correct one, which need not be sent.
-    func strikeCount() -> Int? {
+    func nextFalseCount() -> Int? {
         state.withLock { state in
             guard state.lies > 0 else { return nil }
             state.lies -= 1

@@ -74,7 +74,7 @@ final class DocumentJournal: Sendable {
             }
             return true
         }
-        guard isWritten else { throw FirestoreFailure(.internal, "The change cannot be kept in the server's folder.") }
+        guard isWritten else { throw FirestoreFailure(.internal, "The change cannot be saved in the server's folder.") }
     }
 
     private static func line(

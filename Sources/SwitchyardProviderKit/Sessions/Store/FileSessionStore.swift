@@ -11,7 +11,7 @@ import Synchronization
     import Darwin
 #endif
 
-/// Keeps a session in one file of a folder, for several processes. The file is readable by its owner only, and replaced
+/// Stores a session in one file of a folder, for several processes. The file is readable by its owner only, and replaced
 /// atomically.
 ///
 /// There are two system locks, which end with the process: one for the time between a read and a write, and one (the lease)
@@ -79,11 +79,11 @@ package final class FileSessionStore: SessionStore {
                 return SessionStoreOutcome(.overtaken(base.record), mark: base.mark)
             }
             do throws(POSIXFile.Failure) {
-                // A process that never gives the lock back keeps nobody signed in.
+                // A process that never gives the lock back cannot keep a user signed in.
                 guard lock != nil || change.endsSession else { throw POSIXFile.Failure("another process holds it") }
                 if base.isForeign {
                     // It may be a newer session, or the end of this one: only a user's request may replace it.
-                    guard change.isPersonal else { throw POSIXFile.Failure("what is kept cannot be read") }
+                    guard change.isPersonal else { throw POSIXFile.Failure("the saved session cannot be read") }
                     // It belongs to a user, so it is renamed instead of being lost.
                     _ = try POSIXFile.setAside(path, as: "unreadable")
                 }

@@ -4,7 +4,7 @@
     package import Switchyard
     import Synchronization
 
-    /// Keeps a session in the keychain of an Apple device: from the first unlock on, on this device only.
+    /// Stores a session in the keychain of an Apple device: from the first unlock on, on this device only.
     ///
     /// Compiled on Apple platforms only, and not covered by the tests that run on Linux. The keychain does not report changes
     /// and has no lock between processes: an app and its extension need separate sessions.

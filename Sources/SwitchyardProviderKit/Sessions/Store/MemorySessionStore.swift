@@ -2,7 +2,7 @@ package import Foundation
 package import Switchyard
 import Synchronization
 
-/// Keeps a session as long as the process; several engines may share one.
+/// Stores a session as long as the process; several engines may share one.
 package final class MemorySessionStore: SessionStore {
     private struct State {
         var record = SessionRecord.none
@@ -45,7 +45,7 @@ package final class MemorySessionStore: SessionStore {
 /// Makes the session store for the platform.
 package enum SessionStores {
     /// - Parameters:
-    ///   - folder: The folder, if sessions are kept in files; `nil` keeps the session as long as the process.
+    ///   - folder: The folder, if sessions are stored in files; `nil` holds the session in memory.
     ///   - name: Different for every project, server and provider, so that no session is sent to the wrong one.
     package static func make(in folder: URL?, name: String) -> any SessionStore {
         guard let folder else { return MemorySessionStore() }

@@ -2,7 +2,7 @@ import Foundation
 import Switchyard
 import SwitchyardBytes
 
-/// The stored form of a record. It contains secrets in plain text, so keep it only in protected places.
+/// The stored form of a record. It contains secrets in plain text, so store it only in protected folders.
 extension SessionRecord {
     func json() -> JSON {
         switch self {

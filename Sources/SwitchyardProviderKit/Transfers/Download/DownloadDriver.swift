@@ -56,7 +56,7 @@ package struct DownloadHead: Sendable, Hashable {
         self.isUnpacked = isUnpacked
     }
 
-    /// This head with what only an earlier answer has told of the same contents.
+    /// This head with what only an earlier answer had about the same contents.
     func completed(by earlier: DownloadHead?) -> DownloadHead {
         DownloadHead(
             start: start, total: total ?? earlier?.total, version: version ?? earlier?.version,

@@ -39,7 +39,7 @@ package struct UploadSession: Sendable, Hashable, Codable {
     package let address: String
     /// Every part except the last is a multiple of this.
     package let granularity: Int64
-    /// The ID of its user, or ``nobody`` if nobody was signed in. `nil` only in records of earlier versions.
+    /// The ID of its user, or ``nobody`` if no user was signed in. `nil` only in records of earlier versions.
     package let owner: String?
 
     package static let nobody = ""

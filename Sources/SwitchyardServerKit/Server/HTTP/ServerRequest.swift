@@ -17,7 +17,7 @@ package struct ServerRequest: Sendable {
     /// The path as received, not decoded, without the query.
     package var rawPath: Substring { path(of: head.target) }
 
-    /// The decoded path segments; a segment that cannot be decoded is kept as received.
+    /// The decoded path segments; a segment that cannot be decoded stays as received.
     package var pathSegments: [String] { ServerPath(rawPath).decoded }
 
     package var path: String { PercentCoding.decode(rawPath) ?? String(rawPath) }

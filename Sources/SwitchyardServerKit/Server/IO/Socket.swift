@@ -83,14 +83,14 @@ package enum Socket {
 
     enum Accepted {
         case connection(Int32)
-        case nobody
+        case none
         /// The process has no free descriptor; waiting clients can be accepted only when one is closed.
         case noDescriptor
     }
 
     static func accept(from listener: Int32) -> Accepted {
         let descriptor = acceptCall(listener)
-        guard descriptor >= 0 else { return errno == EMFILE || errno == ENFILE ? .noDescriptor : .nobody }
+        guard descriptor >= 0 else { return errno == EMFILE || errno == ENFILE ? .noDescriptor : .none }
         prepare(descriptor)
         set(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, 1)
         return .connection(descriptor)

@@ -123,7 +123,7 @@ import Testing
         static func field(of property: PartialKeyPath<Member>) -> FieldPath? { property == \.age ? "age" : nil }
     }
 
-    @Test func `A type that refuses made-up values names its fields, or is told to`() {
+    @Test func `A type that refuses made-up values names its fields, or says to do so`() {
         let members = ToyStorage().collection("m", of: Member.self)
         #expect(members.ordered(by: \.age).query.orders.map(\.field) == ["age"])
         #expect(members.ordered(by: \.mail).query.mistake?.message.contains("made-up values") == true)

@@ -69,7 +69,7 @@ import Testing
         #expect(try await group.documents().rows.map(\.value.text) == ["Eggs"])
     }
 
-    @Test func `Streams of handles show the present state and what comes`() async throws {
+    @Test func `Streams of handles show the current state and what comes`() async throws {
         let storage = ToyStorage(["notes/a": ["n": 1]])
         let notes = storage.collection("notes")
         var all = notes.where("n", .greaterThan, 0).stream().makeAsyncIterator()

@@ -9,17 +9,17 @@ import SwitchyardServerKit
 
     /// The catalogue against the real client, over TCP: a server sends the bytes of each case and listens.
     @Suite struct `The client and the catalogue` {
-        private struct Heard: Sendable {
-            var all: [ReplyReader.Heard] = []
+        private struct Received: Sendable {
+            var all: [ReplyReader.Received] = []
             var violation: WebSocketViolation?
         }
 
         /// Sends the bytes of `item`, and then its close frame when all replies have come.
         private static func serve(_ item: CatalogueCase, _ request: ServerRequest, _ exchange: RawExchange) async throws
-            -> Heard
+            -> Received
         {
             let reader = ReplyReader()
-            var heard = Heard()
+            var received = Received()
             try await exchange.write(upgradeAnswer(to: request))
             // Written while it is read: neither side can make the other wait for ever.
             async let writing: Void = {
@@ -27,22 +27,22 @@ import SwitchyardServerKit
             }()
             var hasClosed = item.outcome != .normal
             while true {
-                if !hasClosed, heard.all.count >= item.replies.count {
+                if !hasClosed, received.all.count >= item.replies.count {
                     hasClosed = true
                     _ = try? await writing
                     try await exchange.write(closeFrame(1000))
                 }
                 guard let bytes = try await exchange.read() else { break }
-                heard.all += reader.read(bytes)
-                heard.violation = reader.violation
-                if case .close = heard.all.last { break }
+                received.all += reader.read(bytes)
+                received.violation = reader.violation
+                if case .close = received.all.last { break }
             }
             _ = try? await writing
-            return heard
+            return received
         }
 
         private func check(_ items: [CatalogueCase]) async throws {
-            let heard = Mutex<[String: Heard]>([:])
+            let received = Mutex<[String: Received]>([:])
             let table = Dictionary(uniqueKeysWithValues: items.map { ($0.number, $0) })
             let server = try LoopbackServer { request in
                 guard let number = request.query("case"), let item = table[number] else {
@@ -50,7 +50,7 @@ import SwitchyardServerKit
                 }
                 return .raw { exchange in
                     let result = try await Self.serve(item, request, exchange)
-                    heard.withLock { $0[number] = result }
+                    received.withLock { $0[number] = result }
                 }
             }
             let transport = CurlTransport()
@@ -59,10 +59,12 @@ import SwitchyardServerKit
                 request.fragmentSize = item.fragmentSize
                 let (messages, error, closed) = try await echo(transport.webSocket(request))
                 #expect(messages == item.messages, "\(item.number)")
-                try await eventually("\(item.number) has been heard") { heard.withLock { $0[item.number] != nil } }
-                let result = heard.withLock { $0[item.number] ?? Heard() }
+                try await eventually("\(item.number) has been received") {
+                    received.withLock { $0[item.number] != nil }
+                }
+                let result = received.withLock { $0[item.number] ?? Received() }
                 #expect(result.violation == nil, "\(item.number)")
-                let expected = item.replies.map { ReplyReader.Heard.reply($0) }
+                let expected = item.replies.map { ReplyReader.Received.reply($0) }
                 switch item.outcome {
                 case .normal:
                     #expect(result.all == expected + [.close(.normal)], "\(item.number)")

@@ -3,7 +3,7 @@ import Testing
 
 /// The catalogue against the machine alone: what it makes of the bytes, and what it answers.
 @Suite struct `The machine and the catalogue` {
-    /// Feeds a case to a machine that echoes, and looks at the events and at the bytes for the server.
+    /// Feeds a case to a machine that echoes, and checks the events and the bytes for the server.
     private func check(_ item: CatalogueCase, writes: [[UInt8]]) {
         let client = MachineHolder(.client, limits: WebSocketLimits(fragmentSize: item.fragmentSize))
         var output: [UInt8] = []

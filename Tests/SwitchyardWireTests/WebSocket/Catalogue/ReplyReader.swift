@@ -2,7 +2,7 @@ import SwitchyardWire
 
 /// The server's ear: what a client has sent, with every rule for clients enforced.
 final class ReplyReader {
-    enum Heard: Sendable, Hashable {
+    enum Received: Sendable, Hashable {
         case reply(CatalogueCase.Reply)
         case ping
         case close(WebSocketClose)
@@ -11,7 +11,7 @@ final class ReplyReader {
     private var decoder = WebSocketDecoder(role: .server)
     private(set) var violation: WebSocketViolation?
 
-    func read(_ bytes: [UInt8]) -> [Heard] {
+    func read(_ bytes: [UInt8]) -> [Received] {
         var events: [WebSocketDecoder.Event] = []
         do throws(WebSocketViolation) {
             try bytes.withUnsafeBufferPointer { bytes throws(WebSocketViolation) in

@@ -1,21 +1,21 @@
 import Switchyard
 import SwitchyardSync
 
-/// Tells rows with tags, and results in the server's order.
+/// Reports rows with tags, and results in the server's order.
 ///
-/// Each time it reads the rows as of now and tells those of which the device has another tag: that is all a driver for tables
+/// Each time it reads the rows as of now and reports those of which the device has another tag: that is all a driver for tables
 /// can do, too, with its digests.
-struct RowTeller: ModelTeller {
+struct RowReporter: ModelReporter {
     let sequence: ModelSequence
     private var targets: [Int: WatchTarget] = [:]
     /// The tags that the device has, by target.
-    private var told: [Int: [StoragePath: DocumentTag]] = [:]
+    private var sent: [Int: [StoragePath: DocumentTag]] = [:]
 
     init(_ sequence: ModelSequence) { self.sequence = sequence }
 
     mutating func add(_ target: TargetRequest, _ world: ModelServer.State) -> [WatchEvent] {
         targets[target.id] = target.target
-        told[target.id] = target.knownTags
+        sent[target.id] = target.knownTags
         let version = sequence.next()
         return [.added([target.id])] + rows(of: target.id, world, version)
             + [.current([target.id]), .snapshot(version: version)]
@@ -23,23 +23,23 @@ struct RowTeller: ModelTeller {
 
     mutating func remove(_ id: Int) {
         targets[id] = nil
-        told[id] = nil
+        sent[id] = nil
     }
 
     mutating func changes(at touched: [StoragePath], _ world: ModelServer.State) -> [WatchEvent] {
         // Each stream draws of its own.
-        var weather = ModelFaultState(seed: UInt64(sequence.next().microseconds) &+ world.weather.seed)
-        return weather.happens(world.weather.faults.lostHints) ? [] : tell(at: touched, world)
+        var faultState = ModelFaultState(seed: UInt64(sequence.next().microseconds) &+ world.faultState.seed)
+        return faultState.happens(world.faultState.faults.lostHints) ? [] : rows(at: touched, world)
     }
 
-    mutating func check(_ world: ModelServer.State) -> [WatchEvent] { tell(at: nil, world) }
+    mutating func check(_ world: ModelServer.State) -> [WatchEvent] { rows(at: nil, world) }
 
     mutating func readAgain(_ paths: [StoragePath], _ world: ModelServer.State) -> [WatchEvent] {
-        for id in told.keys { for path in paths { told[id]?[path] = nil } }
-        return tell(at: paths, world)
+        for id in sent.keys { for path in paths { sent[id]?[path] = nil } }
+        return rows(at: paths, world)
     }
 
-    private mutating func tell(at paths: [StoragePath]?, _ world: ModelServer.State) -> [WatchEvent] {
+    private mutating func rows(at paths: [StoragePath]?, _ world: ModelServer.State) -> [WatchEvent] {
         let concerned = targets.keys.filter { id in paths.map { targets[id]!.canHold(anyOf: $0) } ?? true }.sorted()
         guard !concerned.isEmpty else { return [] }
         let version = sequence.next()
@@ -54,7 +54,7 @@ struct RowTeller: ModelTeller {
             case .query(let query): world.rows(of: query)
             }
         var events: [WatchEvent] = []
-        let old = told[id] ?? [:]
+        let old = sent[id] ?? [:]
         var tags: [StoragePath: DocumentTag] = [:]
         for row in rows {
             tags[row.path] = row.tag
@@ -64,7 +64,7 @@ struct RowTeller: ModelTeller {
         for path in old.keys.filter({ tags[$0] == nil }).sorted() where world.row(at: path).data == nil {
             events.append(.deleted(path, version: version, removedFrom: [id]))
         }
-        told[id] = tags
+        sent[id] = tags
         if case .query = target { events.append(.results(target: id, rows.map(\.path))) }
         return events
     }

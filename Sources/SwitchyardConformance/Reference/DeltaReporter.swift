@@ -1,11 +1,11 @@
 import Switchyard
 import SwitchyardSync
 
-/// Tells deltas, and after a resume what changed since the token and an existence filter.
-struct DeltaTeller: ModelTeller {
+/// Reports deltas, and after a resume what changed since the token and an existence filter.
+struct DeltaReporter: ModelReporter {
     private var targets: [Int: WatchTarget] = [:]
     /// The documents of each target as they were sent.
-    private var told: [Int: [StoragePath: DocumentSnapshot]] = [:]
+    private var sent: [Int: [StoragePath: DocumentSnapshot]] = [:]
 
     mutating func add(_ target: TargetRequest, _ world: ModelServer.State) -> [WatchEvent] {
         var events: [WatchEvent] = [.added([target.id])]
@@ -17,7 +17,7 @@ struct DeltaTeller: ModelTeller {
             since = nil
         }
         let matches = matches(of: target.target, world)
-        told[target.id] = matches
+        sent[target.id] = matches
         for document in matches.values.sorted(by: { $0.path < $1.path }) {
             if let since, world.changed[document.path] ?? 0 <= since { continue }
             events.append(.changed(document, targets: [target.id]))
@@ -29,7 +29,7 @@ struct DeltaTeller: ModelTeller {
 
     mutating func remove(_ id: Int) {
         targets[id] = nil
-        told[id] = nil
+        sent[id] = nil
     }
 
     mutating func changes(at touched: [StoragePath], _ world: ModelServer.State) -> [WatchEvent] {
@@ -41,13 +41,13 @@ struct DeltaTeller: ModelTeller {
         targets.keys.sorted().flatMap { changes(of: $0, world) } + [snapshot(world)]
     }
 
-    /// Versions are the server's, so that nothing can be mistaken.
+    /// Versions are the server's, so there is no ambiguity.
     mutating func readAgain(_ paths: [StoragePath], _ world: ModelServer.State) -> [WatchEvent] { [] }
 
     private mutating func changes(of id: Int, _ world: ModelServer.State) -> [WatchEvent] {
         guard let target = targets[id] else { return [] }
         var events: [WatchEvent] = []
-        let old = told[id] ?? [:]
+        let old = sent[id] ?? [:]
         let new = matches(of: target, world)
         for path in old.keys.filter({ new[$0] == nil }).sorted() {
             if world[path] == nil {
@@ -59,7 +59,7 @@ struct DeltaTeller: ModelTeller {
         for path in new.keys.filter({ old[$0] != new[$0] }).sorted() {
             events.append(.changed(new[path]!, targets: [id]))
         }
-        told[id] = new
+        sent[id] = new
         return events
     }
 
