@@ -14,6 +14,7 @@ let package = Package(
         .library(name: "SwitchyardFirebase", targets: ["SwitchyardFirebase"]),
         .library(name: "SwitchyardSupabase", targets: ["SwitchyardSupabase"]),
         .library(name: "SwitchyardSync", targets: ["SwitchyardSync"]),
+        .library(name: "SwitchyardProviderKit", targets: ["SwitchyardProviderKit"]),
         .library(name: "SwitchyardConformance", targets: ["SwitchyardConformance"]),
         .library(name: "SwitchyardDependencies", targets: ["SwitchyardDependencies"]),
         .library(name: "SwitchyardObservation", targets: ["SwitchyardObservation"]),
@@ -228,7 +229,7 @@ let package = Package(
                 "SwitchyardObservation", "SwitchyardFirebase", "SwitchyardSupabase",
                 "SwitchyardConformance", "SwitchyardServerKit", "SwitchyardLocalFirebase", "SwitchyardLocalSupabase",
                 "SwitchyardCLI", "SwitchyardTestRuns", "SwitchyardTestSupport",
-            ]),
+            ], exclude: ["SavedState"]),
     ],
     swiftLanguageModes: [.v6],
     cLanguageStandard: .c11

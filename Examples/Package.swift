@@ -31,6 +31,12 @@ let package = Package(
         .executableTarget(
             name: "CustomProvider",
             dependencies: [.switchyard("Switchyard"), .switchyard("SwitchyardConformance")], path: "CustomProvider"),
+        .executableTarget(
+            name: "OfflineProvider",
+            dependencies: [
+                .switchyard("Switchyard"), .switchyard("SwitchyardSync"), .switchyard("SwitchyardProviderKit"),
+                .switchyard("SwitchyardConformance"),
+            ], path: "OfflineProvider"),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -98,8 +98,47 @@ import Testing
         let supabase = storage.unwrapped(as: SupabaseStorageAdapter.self)
         let updates = supabase?.updates(of: "todos")  // .live, or .polled(every:)
         #expect(updates == .polled(every: .seconds(1)))
-        #expect(storage.newDocument(in: "tasks").id.hasPrefix("new-"))
+        #expect((Int64(storage.newDocument(in: "tasks").id) ?? 0) < 0)
         await backend.shutDown()
+    }
+
+    @Test(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
+    func `A row is added under a local key, and has the database's key afterwards`() async throws {
+        var options = LocalSupabaseOptions()
+        options.scripts = [
+            """
+            create table public.tasks (
+              id bigint generated always as identity (start with 41) primary key, title text, token uuid unique);
+            grant all on public.tasks to authenticated;
+            """
+        ]
+        let supabase = try await LocalSupabase(options)
+        var mapping = SupabaseTableMapping(collection: "tasks", table: "tasks", columns: ["title"])
+        mapping.generatesIDs = true
+        mapping.witnessColumn = "token"
+        var configuration = configuration(of: supabase)
+        configuration.tables = [mapping]
+        configuration.usesDocumentTable = false
+        let backend = try await Infrastructure(.supabase(configuration))
+        try await backend.auth.signUp(email: "ann@example.com", password: "correct horse").get()
+        let storage = backend.storage
+        struct Chore: Codable {
+            @DocumentID var id: Int
+            var title: String
+        }
+        let chores = storage.collection("tasks", of: Chore.self)
+        try await storage.disableNetwork()
+        let (chore, receipt) = try await chores.addWithReceipt(Chore(title: "Milk"))
+        try await chore.update(\.title, to: "Oat milk")  // offline, too
+        #expect(try await chores.documents().map(\.title) == ["Oat milk"])
+        try await storage.enableNetwork()
+        let added = try await receipt.acknowledged().added  // tasks/41
+        #expect(added == "tasks/41")
+        try await storage.waitForPendingWrites()
+        #expect(try await chore.get(from: .server)?.id == 41)
+        #expect(try await chores.documents(from: .server).map(\.title) == ["Oat milk"])
+        await backend.shutDown()
+        await supabase.stop()
     }
 
     @Test func `UUIDs of a table are names and values`() async throws {

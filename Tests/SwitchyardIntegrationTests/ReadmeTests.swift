@@ -46,7 +46,8 @@ import Testing
         let text = try readme()
         let manifest = try String(
             contentsOf: Self.root.appendingPathComponent("Examples/Package.swift"), encoding: .utf8)
-        for example in ["QuickStart", "LifeSignal", "MixedBackends", "ServerSide", "CustomProvider"] {
+        for example in ["QuickStart", "LifeSignal", "MixedBackends", "ServerSide", "CustomProvider", "OfflineProvider"]
+        {
             #expect(text.contains("`\(example)`"))
             #expect(manifest.contains("name: \"\(example)\""))
         }

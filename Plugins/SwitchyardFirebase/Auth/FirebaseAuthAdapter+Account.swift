@@ -26,7 +26,7 @@ extension FirebaseAuthAdapter {
     public func unlink(_ provider: IdentityProvider) async throws(AuthError) -> AuthUser {
         // The server calls both sign-in methods with an address “password”.
         let name = provider == .emailLink ? IdentityProvider.password.rawValue : provider.rawValue
-        let session = try await engine.present()
+        let session = try await engine.currentSession()
         guard session.user.identities.contains(provider) else {
             throw AuthError(.invalidArgument, "The account has no identity of “\(provider)”.")
         }

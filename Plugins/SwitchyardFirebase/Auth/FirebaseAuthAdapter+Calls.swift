@@ -68,7 +68,7 @@ extension FirebaseAuthAdapter {
         of id: String? = nil,
         _ body: @Sendable (FirebaseAuthService, Secret) async throws(FirebaseAuthFailure) -> Answer
     ) async throws(AuthError) -> (AuthSession, Answer) {
-        let session = try await engine.present(id)
+        let session = try await engine.currentSession(id)
         let token = try await engine.accessToken(of: session)
         do throws(FirebaseAuthFailure) {
             return (session, try await body(service, token.value))
@@ -88,7 +88,7 @@ extension FirebaseAuthAdapter {
         switch failure.code {
         case "USER_NOT_FOUND", "USER_DISABLED": try? await engine.end(SignOut(.byServer), session)
         case "TOKEN_EXPIRED", "INVALID_ID_TOKEN":
-            if let present = try? await engine.present(session.id) { await engine.refused(present) }
+            if let present = try? await engine.currentSession(session.id) { await engine.refused(present) }
         default: break
         }
         return AuthError(failure, in: .account)

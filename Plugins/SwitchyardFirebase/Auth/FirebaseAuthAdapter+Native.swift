@@ -85,7 +85,7 @@ extension FirebaseAuthAdapter {
 /// Reauthentication: proves again who is signed in. It never creates an account.
 extension FirebaseAuthAdapter {
     public func reauthenticate(with credential: AuthCredential) async throws(AuthError) {
-        let session = try await engine.present()
+        let session = try await engine.currentSession()
         try await uninterrupted { [self] () async throws(AuthError) in
             try await checkIsOfAccount(credential, in: session)
             let grant = try await grant(credential, of: session.user)

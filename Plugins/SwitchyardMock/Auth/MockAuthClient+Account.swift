@@ -29,7 +29,7 @@ extension MockAuthClient {
 
     public func beginSecondFactor(_ kind: SecondFactor.Kind) async throws(AuthError) -> SecondFactorEnrollment {
         try require(\.secondFactors, "second factors")
-        let session = try await engine.present()
+        let session = try await engine.currentSession()
         if let scripted = try await controls.enter(.beginSecondFactor, kind.rawValue, needsNetwork: true) {
             return scripted
         }
@@ -81,7 +81,7 @@ extension MockAuthClient {
         _ operation: MockOperation<AuthUser, AuthError>, _ subject: String = "",
         _ body: (MockAccounts, String) throws(AuthError) -> AuthUser
     ) async throws(AuthError) -> AuthUser {
-        let session = try await engine.present()
+        let session = try await engine.currentSession()
         if let user = try await controls.enter(operation, subject, needsNetwork: true) { return user }
         let user = try await answer(session, body)
         try controls.leave()
@@ -94,7 +94,7 @@ extension MockAuthClient {
         _ operation: MockOperation<Bool, AuthError>, _ subject: String = "",
         _ body: (MockAccounts, String) throws(AuthError) -> Void
     ) async throws(AuthError) -> AuthSession {
-        let session = try await engine.present()
+        let session = try await engine.currentSession()
         if try await controls.enter(operation, subject, needsNetwork: true) == nil { try await answer(session, body) }
         try controls.leave()
         return session
@@ -104,7 +104,7 @@ extension MockAuthClient {
     private func answer<Answer>(
         _ session: AuthSession, _ body: (MockAccounts, String) throws(AuthError) -> Answer
     ) async throws(AuthError) -> Answer {
-        let current = try await engine.present(session.id)
+        let current = try await engine.currentSession(session.id)
         guard let token = current.tokens?.refresh else { throw .sessionOver }
         do throws(AuthError) {
             return try body(server, token.reveal())

@@ -58,7 +58,7 @@ extension SupabaseAuthAdapter {
     }
 
     public func reauthenticate(with credential: AuthCredential) async throws(AuthError) {
-        let session = try await engine.present()
+        let session = try await engine.currentSession()
         if case .anonymous = credential.kind {
             throw AuthError(.invalidArgument, "An anonymous credential proves nothing. Use another one.")
         }
@@ -78,7 +78,7 @@ extension SupabaseAuthAdapter {
                     ? .otherAccount
                     : AuthError(.secondFactorRequired, "The account has a second factor. Sign in with it again.")
             }
-            let old = try? await engine.present(session.id).tokens
+            let old = try? await engine.currentSession(session.id).tokens
             do throws(AuthError) {
                 try await engine.update(grant.user, tokens: grant.tokens, in: session)
             } catch {
@@ -227,7 +227,7 @@ extension SupabaseAuthAdapter {
         of id: String? = nil,
         _ body: @Sendable (SupabaseAuthService, Secret) async throws(SupabaseAuthFailure) -> Answer
     ) async throws(AuthError) -> (AuthSession, Answer) {
-        let session = try await engine.present(id)
+        let session = try await engine.currentSession(id)
         let token = try await engine.accessToken(of: session)
         do throws(SupabaseAuthFailure) {
             return (session, try await body(service, token.value))
@@ -252,7 +252,7 @@ extension SupabaseAuthAdapter {
             return failure.code == "user_banned"
                 ? AuthError(failure) : AuthError(.sessionExpired, "The account no longer exists.", underlying: failure)
         case ("session_not_found", _), ("session_expired", _):
-            if let current = try? await engine.present(session.id) { await engine.refused(current) }
+            if let current = try? await engine.currentSession(session.id) { await engine.refused(current) }
         default: break
         }
         return AuthError(failure)

@@ -122,7 +122,7 @@ public final class SupabaseAuthAdapter: AuthClient {
             guard let session else { return try await engine.end(end, nil) }
             if session.tokens != nil { try await logOut(.everywhere, of: session) }
             try await engine.end(end, session)
-        case .others: try await logOut(.others, of: try await engine.present())
+        case .others: try await logOut(.others, of: try await engine.currentSession())
         }
     }
 
@@ -343,7 +343,7 @@ public final class SupabaseAuthAdapter: AuthClient {
                 "deleting accounts", by: provider,
                 instead: "Pass a function that does it as `accountDeletion` of the module.")
         }
-        let session = try await engine.present()
+        let session = try await engine.currentSession()
         try await uninterrupted { [engine] () async throws(AuthError) in
             let token = try await engine.accessToken(of: session)
             do { try await deletion(token) } catch { throw AuthError.wrapping(error) }

@@ -185,6 +185,8 @@ enum ColumnKind: Sendable, Hashable {
     func operand(_ value: DocumentValue) -> String? {
         switch (self, value) {
         case (_, .null): nil
+        // No row has such a key.
+        case (.reference, .reference(let reference)) where ProvisionalKey.isOne(reference.path.id): nil
         case (.array(let element), .array(let values)):
             ColumnKind.list(values.map { element.operand($0) })
         case (.json(let isBinary), _): isBinary ? value.postgres.text() : nil

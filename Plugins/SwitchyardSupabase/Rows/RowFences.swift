@@ -8,6 +8,8 @@ final class RowFences: Sendable {
     struct Fence: Sendable {
         /// The version that the row had before; `nil` if that is not known.
         let base: String?
+        /// Whether it adds the row, and so would add it again if it were deleted, and does nothing else.
+        var isAddition = false
         fileprivate let since: Stopwatch
         /// Whether no statement can still be running: the limit of hosted projects is 8 seconds.
         var isOver: Bool { since.elapsed >= .seconds(10) }
@@ -20,6 +22,15 @@ final class RowFences: Sendable {
 
     func raise(at path: StoragePath, base: String?) {
         fences.withLock { $0[path] = Fence(base: base, since: Stopwatch(clock)) }
+    }
+
+    /// A row was added, after an earlier attempt whose answer was lost: that one can do no harm as long as the row is there.
+    func moveAddition(from path: StoragePath, to row: StoragePath) {
+        fences.withLock { fences in
+            guard var fence = fences.removeValue(forKey: path), !fence.isOver else { return }
+            fence.isAddition = true
+            fences[row] = fence
+        }
     }
 
     func fence(at path: StoragePath) -> Fence? { fences.withLock { $0[path] } }

@@ -42,7 +42,7 @@ extension RowReader {
             let rows = try await pages(
                 plan, columns.map(ColumnName.text).joined(separator: ","), limit: query.limit?.count,
                 offset: query.offset)
-            for row in plan.isReversed ? rows.reversed() : rows {
+            for row in additions.known(plan.isReversed ? rows.reversed() : rows, shape).rows {
                 if let path = shape.path(of: row), let tag = shape.tag(of: row) {
                     found.results.append((path, tag.rawValue))
                 }

@@ -10,6 +10,7 @@ struct RowReader: Sendable {
     let catalog: RowCatalog
     let sequence: RowSequence
     let versions: RowVersions
+    let additions: RowAdditions
     /// The only user whose rights an answer may reflect; `nil` for whoever is signed in.
     var reader: CallOwner?
 
@@ -23,6 +24,14 @@ struct RowReader: Sendable {
         let shape: RowShape
         let version: Timestamp
         var rows: [AnswerRow] = []
+        /// How many more there are that this client is adding.
+        var hidden = 0
+
+        mutating func add(_ rows: [AnswerRow], but additions: RowAdditions) {
+            let (known, hidden) = additions.known(rows, shape)
+            self.rows += known
+            self.hidden += hidden
+        }
     }
 
     /// Rows as documents.
@@ -87,7 +96,8 @@ struct RowReader: Sendable {
         let answer = try await rows(of: query, in: place)
         let found = documents(of: answer)
         var fetched = FetchedDocuments(
-            documents: found.documents.projected(for: query), readTime: answer.version, rowCount: answer.rows.count,
+            documents: found.documents.projected(for: query), readTime: answer.version,
+            rowCount: answer.rows.count + answer.hidden,
             tagsInOrder: found.tags)
         fetched.areDecided = true
         return fetched
@@ -100,13 +110,14 @@ struct RowReader: Sendable {
             var answer = Answer(shape: shape, version: sequence.next())
             guard plan.conditions != nil else { return answer }
             if plan.isWhole {
-                answer.rows = try await pages(
+                let rows = try await pages(
                     plan, shape.selection(of: query.projection.map { $0 + query.effectiveOrders.map(\.field) }),
                     limit: query.limit?.count, offset: query.offset)
+                answer.add(rows, but: additions)
                 if plan.isReversed { answer.rows.reverse() }
             } else {
                 let rows = try await pages(plan, shape.selection(), limit: Self.evaluatedHere + 1, offset: 0)
-                answer.rows = try evaluated(rows, plan, at: answer.version)
+                answer.add(try evaluated(rows, plan, at: answer.version), but: additions)
             }
             return answer
         }
@@ -185,10 +196,11 @@ struct RowReader: Sendable {
                 let some = Array(operands[start..<min(start + Self.portion, operands.count)])
                 let named: RowCondition =
                     some.count == 1 ? .test(id, "eq", .value(some[0])) : .test(id, "in", .list(some))
-                answer.rows += try await unlessMistyped { () throws(StorageError) in
+                let rows = try await unlessMistyped { () throws(StorageError) in
                     try await pages(
                         shape, conditions + [named], shape.selection(), orders: [(id, true)], limit: some.count)
                 }
+                answer.add(rows, but: additions)
             }
             return answer
         }

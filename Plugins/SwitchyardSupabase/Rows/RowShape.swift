@@ -75,7 +75,7 @@ struct RowShape: Sendable {
         var columns = table.parentColumns + [mapping.idColumn]
         let names = fields.map { Set($0.compactMap(\.components.first)) }
         columns += mapping.fields.filter { names?.contains($0.key) ?? true }.map(\.value).sorted()
-        columns += [mapping.createdColumn].compactMap(\.self)
+        columns += [mapping.createdColumn, mapping.witnessColumn].compactMap(\.self)
         if hasVersions { columns.append(RowShape.version) }
         var seen: Set<String> = []
         return columns.filter { seen.insert($0).inserted }.map { column in
@@ -93,9 +93,10 @@ struct RowShape: Sendable {
         (table.parentColumns + [mapping.idColumn]).map(ColumnName.text).joined(separator: ",")
     }
 
-    /// The columns of the key, and the version.
+    /// The columns of the key, and the version. By the witness, rows are known that this client is adding.
     var digestColumns: [String] {
-        table.parentColumns + [mapping.idColumn] + (hasVersions ? [RowShape.version] : [])
+        table.parentColumns + [mapping.idColumn] + [mapping.witnessColumn].compactMap(\.self)
+            + (hasVersions ? [RowShape.version] : [])
     }
 
     /// The condition on one column for a name in a path; `nil` if no row can have it.
@@ -167,9 +168,10 @@ struct RowFacts: Sendable, Hashable {
 extension ColumnKind {
     fileprivate var holdingUUIDs: ColumnKind { if case .array = self { .array(.uuid) } else { .uuid } }
 
-    /// The operand for a name in a path.
+    /// The operand for a name in a path; `nil` if no row can have it.
     func operand(named name: String) -> String? {
-        switch self {
+        if ProvisionalKey.isOne(name) { return nil }
+        return switch self {
         case .integer: Int64(name).flatMap { operand(.integer($0)) }
         case .text, .uuid, .date: operand(.string(name))
         case .unknown: name

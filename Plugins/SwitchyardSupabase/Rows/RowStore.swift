@@ -10,6 +10,7 @@ struct RowStore: Sendable {
     private let sequence: RowSequence
     private let versions: RowVersions
     private let fences: RowFences
+    private let additions: RowAdditions
 
     init(_ service: PostgRESTService) {
         // Tables need no installation.
@@ -18,12 +19,14 @@ struct RowStore: Sendable {
         sequence = RowSequence(now: service.now)
         versions = RowVersions()
         fences = RowFences(service.clock)
+        additions = RowAdditions(service.clock)
     }
 
     private init(_ store: RowStore, _ service: PostgRESTService) {
         self.service = service
         (catalog, sequence) = (store.catalog, store.sequence)
         (versions, fences) = (store.versions, store.fences)
+        additions = store.additions
     }
 
     /// This store, with the calls of another user or of only one user.
@@ -81,7 +84,9 @@ struct RowStore: Sendable {
     }
 
     func reader(as owner: CallOwner? = nil) -> RowReader {
-        RowReader(service: service.patient, catalog: catalog, sequence: sequence, versions: versions, reader: owner)
+        RowReader(
+            service: service.patient, catalog: catalog, sequence: sequence, versions: versions, additions: additions,
+            reader: owner)
     }
 
     // MARK: Writing
@@ -182,7 +187,8 @@ struct RowStore: Sendable {
 
     private func writer(for batch: OutgoingBatch?) -> RowWriter {
         RowWriter(
-            reader: RowReader(service: service, catalog: catalog, sequence: sequence, versions: versions),
+            reader: RowReader(
+                service: service, catalog: catalog, sequence: sequence, versions: versions, additions: additions),
             fences: fences, batch: batch)
     }
 

@@ -51,9 +51,11 @@ struct RowWriter: Sendable {
     func passFence(
         _ write: DocumentWrite, _ row: RowAddress, _ change: RowChange, _ shape: RowShape
     ) async throws(StorageError) {
-        guard let fence = fences.fence(at: row.path) else { return }
+        guard let fence = fences.fence(at: row.path), !fence.isAddition || write.operation == .delete else { return }
         var hasPassed = fence.isOver
-        if !hasPassed { hasPassed = try await hasLanded(write, row, change, shape, base: fence.base) }
+        if !hasPassed, !fence.isAddition {
+            hasPassed = try await hasLanded(write, row, change, shape, base: fence.base)
+        }
         if hasPassed { return fences.remove(at: row.path) }
         throw StorageError(
             .unavailable, "An earlier write to “\(row.path)”, whose answer was lost, may still be under way.",

@@ -39,6 +39,18 @@ extension StorageError {
             "“\(path)” stands for a row that has no key yet, since the database makes the keys of “\(table.mapping.table)”. It "
                 + "can only be created; the receipt then names the document.", isRefusal: true)
     }
+    static func namelessRow(_ path: StoragePath) -> StorageError {
+        StorageError(
+            .invalidArgument,
+            "“\(path)” stands for a row that has no key yet. It can only be created; afterwards it can be written to and referred to.",
+            isRefusal: true)
+    }
+    static func hiddenAddition(to mapping: SupabaseTableMapping) -> StorageError {
+        StorageError(
+            .unauthorized,
+            "The row was added to “\(mapping.table)”, but its key is not known, because it may not be read. Let a policy show rows "
+                + "to those who add them, and do not add it again.", isRetryable: false, isRefusal: true)
+    }
     static func unknownAddition(to mapping: SupabaseTableMapping, _ cause: StorageError?) -> StorageError {
         let advice =
             mapping.witnessColumn == nil
@@ -82,14 +94,22 @@ extension StorageError {
 
     /// Whether the row's own key is taken, and not some other unique value.
     func isAboutKey(of shape: RowShape) -> Bool {
-        guard let failure, failure.code == "23505" else { return false }
-        guard let details = failure.details, let start = details.firstIndex(of: "("),
+        guard isAboutUniqueness else { return false }
+        return takenColumns?.isSubset(of: Set(shape.table.parentColumns + [shape.mapping.idColumn])) ?? true
+    }
+
+    /// Whether the client's own value in a column is taken.
+    func isAboutWitness(_ column: String) -> Bool { isAboutUniqueness && takenColumns == [column] }
+
+    /// The columns of the values that are taken, as the database says.
+    private var takenColumns: Set<String>? {
+        guard let details = failure?.details, let start = details.firstIndex(of: "("),
             let end = details.firstIndex(of: ")")
-        else { return true }
-        let columns = details[details.index(after: start)..<end].split(separator: ",").map {
-            $0.drop { $0 == " " }.filter { $0 != "\"" }
-        }
-        return Set(columns).isSubset(of: Set(shape.table.parentColumns + [shape.mapping.idColumn]))
+        else { return nil }
+        return Set(
+            details[details.index(after: start)..<end].split(separator: ",").map {
+                $0.drop { $0 == " " }.filter { $0 != "\"" }
+            })
     }
 
     /// A set-up mistake is not a refusal: queued writes wait until it is corrected.

@@ -46,9 +46,11 @@ extension SupabaseDriver {
         var places: [[TableMappings.Place]] = []
         for batch in batches {
             let batch = tables.canonical(batch)
-            guard let tables = (try? self.places(of: batch.writes)) ?? nil else { break }
+            guard (try? tables.checkKeys(batch.writes)) != nil,
+                let found = (try? self.places(of: batch.writes)) ?? nil
+            else { break }
             some.append(batch)
-            places.append(tables)
+            places.append(found)
         }
         do throws(StorageError) {
             if let results = try await rows.commit(some, in: places), !results.isEmpty {
@@ -66,6 +68,7 @@ extension SupabaseDriver {
     func commit(
         _ writes: [DocumentWrite], as name: String, for batch: OutgoingBatch? = nil
     ) async throws(StorageError) -> CommitResult {
+        try tables.checkKeys(writes)
         if let rows = try await plainRows(of: writes) { return try await commit(rows, as: name, for: batch) }
         guard tables.usesDocuments else { throw .separateRows }
         let (arguments, hasRows) = try arguments(for: writes, as: name)
@@ -157,6 +160,7 @@ extension SupabaseDriver {
     private func arguments(
         for writes: [DocumentWrite], as name: String
     ) throws(StorageError) -> (object: JSONObject, hasRows: Bool) {
+        try tables.checkKeys(writes)
         var hasRows = false
         var entries: [JSON] = []
         for write in writes.map({ tables.canonical($0) }) {

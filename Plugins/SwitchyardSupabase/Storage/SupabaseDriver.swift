@@ -53,7 +53,10 @@ struct SupabaseDriver: SyncDriver {
 
     /// The commit function stores each batch's answer by its ID. Documents hidden by policies appear missing. Rows have tags.
     var traits: SyncDriverTraits {
-        SyncDriverTraits(hasLedger: true, mergesBatches: true, hidesDocuments: true, usesTags: !tables.isEmpty)
+        var traits = SyncDriverTraits(
+            hasLedger: true, mergesBatches: true, hidesDocuments: true, usesTags: !tables.isEmpty)
+        traits.makesNames = tables.generatesIDs
+        return traits
     }
 
     func begin(after version: Timestamp) { rows.begin(after: version) }
@@ -64,9 +67,13 @@ struct SupabaseDriver: SyncDriver {
 
     func documents(_ paths: [StoragePath]) async throws(StorageError) -> FetchedDocuments {
         var documents: [JSON] = []
+        var skipped = 0
         var rowPaths: [TableMappings.Place: [StoragePath]] = [:]
         for path in Set(paths.map { tables.canonical($0) }) {
-            if let place = try tables.place(of: path.collection) {
+            if tables.isProvisional(path) {
+                // Nobody has it but this device.
+                skipped += 1
+            } else if let place = try tables.place(of: path.collection) {
                 rowPaths[place, default: []].append(path)
             } else {
                 documents.append(.string(path.rawValue))
@@ -77,7 +84,7 @@ struct SupabaseDriver: SyncDriver {
         let isOneCall = rowPaths.isEmpty || (documents.isEmpty && rowPaths.count == 1)
         let service = (isOneCall ? service : try await service.bound()).patient
         if !rowPaths.isEmpty { answers.append(try await rows.calling(service).documents(rowPaths)) }
-        if !documents.isEmpty || (rowPaths.isEmpty && tables.usesDocuments) {
+        if !documents.isEmpty || (rowPaths.isEmpty && skipped == 0 && tables.usesDocuments) {
             answers.append(
                 try FetchedDocuments(
                     postgres: await service.read("switchyard_get", ["paths": .array(documents)])))
@@ -146,11 +153,13 @@ struct SupabaseDriver: SyncDriver {
                 try checkLength(of: write.path)
                 continue
             }
-            try rows.check(write, in: place, isNamed: !tables.isProvisional(write.path))
+            try rows.check(write, in: place, isNamed: write.path.provisional(in: tables) == nil)
             places.append(place)
         }
-        // Elsewhere, the functions may do it.
-        if !tables.usesDocuments { try rows.check(writes, in: places) }
+        // Elsewhere, the functions may do it. Rows without keys are deleted when they have some.
+        if !tables.usesDocuments, !writes.contains(where: { $0.path.provisional(in: tables) != nil }) {
+            try rows.check(writes, in: places)
+        }
     }
 
     /// Longer ones would not fit into the database's indexes.
@@ -164,11 +173,18 @@ struct SupabaseDriver: SyncDriver {
 
     func isProvisional(_ document: StoragePath) -> Bool { tables.isProvisional(document) }
 
+    func findsAddition(of document: StoragePath) -> Bool { tables.hasWitness(for: document) }
+
     func add(_ batch: OutgoingBatch) async throws(StorageError) -> (document: StoragePath, result: CommitResult) {
         let write = tables.canonical(batch.writes[0])
-        guard let place = try tables.place(of: write.path.collection) else {
-            throw .unsupported("documents without a name", by: .supabase, instead: "Name the document.")
+        guard let place = try place(of: write), place.table.mapping.generatesIDs else {
+            // The mapping was another when it was queued.
+            throw StorageError(
+                .failedPrecondition,
+                "“\(write.path)” waits for a key from the database, but its table is not mapped with “generatesIDs” any more.",
+                isRetryable: false)
         }
+        try tables.checkKeys([write], isAddition: true)
         let added = try await rows.add(write, in: place, for: batch)
         hints.give([added.document])
         return added

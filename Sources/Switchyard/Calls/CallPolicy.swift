@@ -44,33 +44,64 @@ package final class CallPolicy: Sendable {
         try await run(operation, on: ()) { () throws(Failure) in try await body() }
     }
 
+    /// Whether a call needs nothing around its first attempt: no interceptor, and no deadline.
+    var isPlain: Bool { interceptors.isEmpty && (!hasDeadline || RequestDeadline.current == nil) }
+
+    /// For a call that ``isPlain``: before its first attempt.
+    ///
+    /// - Returns: `nil` if no one will ask for the time that the call took.
+    func started(_ operation: ClientOperation) -> CallTimer? {
+        observer != nil || repeats(operation) ? CallTimer(clock) : nil
+    }
+
+    /// After its last attempt.
+    func ended(_ operation: ClientOperation, _ watch: CallTimer?, _ failure: InfrastructureEvent.Failure? = nil) {
+        guard observer != nil, let watch else { return }
+        report(operation, .call(operation: operation.name, duration: watch.elapsed, failure: failure))
+    }
+
+    // What follows is compiled once, for all types. The optimiser would make it anew for each of the hundred kinds of calls, which
+    // adds three megabytes to a program.
+
+    /// After a first attempt that failed: repeats it where that may help.
+    @_semantics("optimize.sil.specialize.generic.never")
+    func recover<Client, Result, Failure: ClientError>(
+        _ operation: ClientOperation, _ watch: CallTimer?, from failure: Failure, on client: Client,
+        _ body: (Client) async throws(Failure) -> Result
+    ) async throws(Failure) -> Result {
+        try await finished(operation, watch) { () throws(Failure) in
+            guard let retry, operation.isRepeatable else { throw failure }
+            return try await repeated(operation, watch, retry, after: failure, client, body)
+        }
+    }
+
+    /// A call with all that stands around it.
+    @_semantics("optimize.sil.specialize.generic.never")
     func run<Client, Result, Failure: ClientError>(
         _ operation: ClientOperation, on client: Client, _ body: (Client) async throws(Failure) -> Result
     ) async throws(Failure) -> Result {
-        let isRepeated = retry != nil && operation.isRepeatable
-        let watch = observer != nil || isRepeated ? CallTimer(clock) : nil
+        let watch = started(operation)
+        return try await finished(operation, watch) { () throws(Failure) in
+            try await intercepted(interceptors.count, operation, watch, client, body)
+        }
+    }
+
+    private func finished<Result, Failure: ClientError>(
+        _ operation: ClientOperation, _ watch: CallTimer?, _ body: () async throws(Failure) -> Result
+    ) async throws(Failure) -> Result {
         do throws(Failure) {
-            let result: Result
-            if interceptors.isEmpty, !isRepeated, !hasDeadline || RequestDeadline.current == nil {
-                result = try await body(client)
-            } else {
-                result = try await intercepted(interceptors.count, operation, watch, client, body)
-            }
-            if observer != nil, let watch {
-                report(operation, .call(operation: operation.name, duration: watch.elapsed, failure: nil))
-            }
+            let result = try await body()
+            ended(operation, watch)
             return result
         } catch {
             let named = error.named(operation)
-            if observer != nil, let watch {
-                report(operation, .call(operation: operation.name, duration: watch.elapsed, failure: .init(named)))
-            }
+            ended(operation, watch, .init(named))
             throw namesErrors ? named : error
         }
     }
 
     /// Inside the first `count` interceptors.
-    @inline(never) private func intercepted<Client, Result, Failure: ClientError>(
+    private func intercepted<Client, Result, Failure: ClientError>(
         _ count: Int, _ operation: ClientOperation, _ watch: CallTimer?, _ client: Client,
         _ body: (Client) async throws(Failure) -> Result
     ) async throws(Failure) -> Result {
@@ -80,12 +111,12 @@ package final class CallPolicy: Sendable {
         }
     }
 
-    @inline(never) private func limited<Client, Result, Failure: ClientError>(
+    private func limited<Client, Result, Failure: ClientError>(
         _ operation: ClientOperation, _ watch: CallTimer?, _ client: Client,
         _ body: (Client) async throws(Failure) -> Result
     ) async throws(Failure) -> Result {
         guard hasDeadline, let deadline = RequestDeadline.current else {
-            return try await repeated(operation, watch, client, body)
+            return try await attempted(operation, watch, client, body)
         }
         guard deadline > .now else {
             throw Failure(
@@ -94,7 +125,7 @@ package final class CallPolicy: Sendable {
             )
         }
         return try await RequestDeadline.hold { () throws(Failure) in
-            try await repeated(operation, watch, client, body)
+            try await attempted(operation, watch, client, body)
         } lateText: {
             let doubt =
                 operation.isRepeatable ? "" : " It may have been done all the same: look before you do it again."
@@ -102,20 +133,26 @@ package final class CallPolicy: Sendable {
         }
     }
 
-    @inline(never) private func repeated<Client, Result, Failure: ClientError>(
+    private func attempted<Client, Result, Failure: ClientError>(
         _ operation: ClientOperation, _ watch: CallTimer?, _ client: Client,
         _ body: (Client) async throws(Failure) -> Result
     ) async throws(Failure) -> Result {
         guard let retry, operation.isRepeatable else { return try await body(client) }
+        let failure: Failure
+        do throws(Failure) { return try await body(client) } catch { failure = error }
+        return try await repeated(operation, watch, retry, after: failure, client, body)
+    }
+
+    private func repeats(_ operation: ClientOperation) -> Bool { retry != nil && operation.isRepeatable }
+
+    private func repeated<Client, Result, Failure: ClientError>(
+        _ operation: ClientOperation, _ watch: CallTimer?, _ retry: RetryPolicy, after first: Failure, _ client: Client,
+        _ body: (Client) async throws(Failure) -> Result
+    ) async throws(Failure) -> Result {
+        var failure = first
         var pauses: RetryPauses?
         var attempt = 1
         while true {
-            let failure: Failure
-            do throws(Failure) {
-                return try await body(client)
-            } catch {
-                failure = error
-            }
             // More attempts would not help while this program makes too many calls.
             guard attempt < retry.maximumAttempts, failure.isRetryable, failure.code != .overloaded,
                 !RequestDeadline.hasPassed, failure.retryAfter ?? .zero <= retry.maximumPause
@@ -132,6 +169,7 @@ package final class CallPolicy: Sendable {
             // A cancelled pause ends the retrying; the caller learns why the last call failed.
             do { try await clock.sleep(for: pause) } catch { throw failure }
             attempt += 1
+            do throws(Failure) { return try await body(client) } catch { failure = error }
         }
     }
 

@@ -65,9 +65,18 @@ public struct Route<Client: Sendable>: Sendable {
     private func run<Result, Failure: ClientError>(
         _ operation: ClientOperation, _ body: (Client) async throws(Failure) -> Result
     ) async throws(Failure) -> Result {
+        let (connection, lease) = try lease(operation, Failure.self)
+        defer { if let lease { board?.release(lease) } }
+        return try await connection.run(operation, body)
+    }
+
+    /// The client for a call; with a lease, if the board has to learn of its end.
+    @inline(never) private func lease<Failure: ClientError>(
+        _ operation: ClientOperation, _: Failure.Type
+    ) throws(Failure) -> (connection: Connection<Client>, lease: Int?) {
         switch kind {
-        case .direct(let connection): try await connection.run(operation, body)
-        case .switched(let board): try await board.call(operation, body)
+        case .direct(let connection): return (connection, nil)
+        case .switched(let board): return try board.lease(operation, Failure.self)
         case .refusing(let refusal): throw refusal.error(operation)
         }
     }
@@ -112,11 +121,9 @@ public struct Route<Client: Sendable>: Sendable {
     func leased<Result, Failure: ClientError>(
         _ operation: ClientOperation, _ body: (Connection<Client>) async throws(Failure) -> Result
     ) async throws(Failure) -> Result {
-        switch kind {
-        case .direct(let connection): try await body(connection)
-        case .switched(let board): try await board.leased(operation, body)
-        case .refusing(let refusal): throw refusal.error(operation)
-        }
+        let (connection, lease) = try lease(operation, Failure.self)
+        defer { if let lease { board?.release(lease) } }
+        return try await body(connection)
     }
 
     // MARK: Streams

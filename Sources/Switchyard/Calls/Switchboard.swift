@@ -63,14 +63,6 @@ final class Switchboard<Client: Sendable>: Sendable {
 
     // MARK: Calls
 
-    func call<Result, Failure: ClientError>(
-        _ operation: ClientOperation, _ body: (Client) async throws(Failure) -> Result
-    ) async throws(Failure) -> Result {
-        let (connection, lease) = try lease(operation, Failure.self)
-        defer { release(lease) }
-        return try await connection.run(operation, body)
-    }
-
     /// For a result that keeps using the client, until it calls `done`.
     func call<Result, Failure: ClientError>(
         _ operation: ClientOperation,
@@ -85,14 +77,6 @@ final class Switchboard<Client: Sendable>: Sendable {
             release.run()
             throw error
         }
-    }
-
-    func leased<Result, Failure: ClientError>(
-        _ operation: ClientOperation, _ body: (Connection<Client>) async throws(Failure) -> Result
-    ) async throws(Failure) -> Result {
-        let (connection, lease) = try lease(operation, Failure.self)
-        defer { release(lease) }
-        return try await body(connection)
     }
 
     /// Keeps the current client alive until ``release(_:)``.

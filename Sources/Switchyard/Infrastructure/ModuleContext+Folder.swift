@@ -1,4 +1,4 @@
-package import Foundation
+public import Foundation
 import SwitchyardBytes
 
 extension ModuleContext {
@@ -6,7 +6,7 @@ extension ModuleContext {
     package func place(of name: String) -> URL? { stateFolder?.appendingPathComponent(name, isDirectory: true) }
 
     /// The folder for one service's state, created if it is missing; `nil` if everything is kept in memory.
-    package func folder(_ name: String) throws(InfrastructureError) -> URL? {
+    public func folder(_ name: String) throws(InfrastructureError) -> URL? {
         guard let folder = place(of: name) else { return nil }
         do throws(SystemFailure) { try POSIXFile.makeFolder(folder.path) } catch {
             throw InfrastructureError(

@@ -26,12 +26,32 @@ extension ModelDriver {
             let rows = try await call { server throws(StorageError) in
                 try server.fetchRows(batch.writes.map(\.path))
             }
-            guard !batch.isDone(in: rows) else { return answered(batch, rows) }
+            guard !batch.isDone(in: rows) else { return answered(to: batch.writes.map(\.path), rows) }
             // Only what is still as it was read: then the batch takes effect once.
             var conditions: [StoragePath: DocumentTag?] = [:]
             for row in rows { conditions.updateValue(row.tag, forKey: row.path) }
             if let result = try await send(batch, if: conditions) { return result }
         }
+    }
+
+    /// Adds a row, once: one that a lost attempt has added is found by the name of the batch.
+    func addRow(_ batch: OutgoingBatch) async throws(StorageError) -> (document: StoragePath, result: CommitResult) {
+        var found: ModelRow?
+        if batch.mayHaveBeenSent {
+            // A lost attempt that still waits for a lock would add the row again once somebody has deleted it.
+            try await call { server in server.releaseLocks(for: batch.id) }
+            found = try await call { server throws(StorageError) in try server.addedRow(by: batch.id) }
+        }
+        if let found { return (found.path, answered(to: [found.path], [found])) }
+        let rows = try await call { server throws(StorageError) in
+            if server.happens(\.lateWrites) {
+                server.hold(batch, if: [:])
+                throw ModelServer.unreachable
+            }
+            return try server.commitRows(batch, if: [:])
+        }
+        guard let row = rows?.first else { throw ModelServer.unreachable }
+        return (row.path, answered(to: [row.path], [row]))
     }
 
     /// - Returns: `nil` if a condition does not hold.
@@ -45,12 +65,12 @@ extension ModelDriver {
             }
             return try server.commitRows(batch, if: conditions)
         }
-        return rows.map { answered(batch, $0) }
+        return rows.map { answered(to: batch.writes.map(\.path), $0) }
     }
 
-    private func answered(_ batch: OutgoingBatch, _ rows: [ModelRow]) -> CommitResult {
+    private func answered(to paths: [StoragePath], _ rows: [ModelRow]) -> CommitResult {
         let version = sequence.noteAnswer()
-        server.noteAnswer(to: sequence, batch.writes.map(\.path))
+        server.noteAnswer(to: sequence, paths)
         var result = CommitResult(commitTime: version)
         result.outcomes = rows.map { row in
             server.tables?.returnsRows == false

@@ -17,7 +17,9 @@ public struct ModelDriver: SyncDriver {
     public init(_ server: ModelServer, clock: any Clock<Duration> = ContinuousClock()) {
         self.server = server
         self.clock = clock
-        traits = SyncDriverTraits(hasLedger: server.tables == nil, usesTags: server.tables != nil)
+        var traits = SyncDriverTraits(hasLedger: server.tables == nil, usesTags: server.tables != nil)
+        traits.makesNames = server.tables?.counted.isEmpty == false
+        self.traits = traits
     }
 
     public func begin(after version: Timestamp) { sequence.begin(after: version) }
@@ -50,6 +52,15 @@ public struct ModelDriver: SyncDriver {
             if server.happens(\.lateCopies) { server.keepLateCopy(of: batch) }
             return try server.commit(batch.writes, id: batch.id)
         }
+    }
+
+    public func isProvisional(_ document: StoragePath) -> Bool { server.isProvisional(document) }
+
+    public func findsAddition(of document: StoragePath) -> Bool { true }
+
+    public func add(_ batch: OutgoingBatch) async throws(StorageError) -> (document: StoragePath, result: CommitResult)
+    {
+        try await addRow(batch)
     }
 
     public func result(of batch: OutgoingBatch) async throws(StorageError) -> CommitResult? {

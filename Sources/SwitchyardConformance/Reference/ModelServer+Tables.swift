@@ -35,7 +35,18 @@ extension ModelServer {
         state.withLock { state in state.rows(of: query).compactMap { row in row.data.map { .existing(row.path, $0) } } }
     }
 
+    /// Whether a path stands for a row without a key.
+    func isProvisional(_ path: StoragePath) -> Bool { tables?.isProvisional(path) ?? false }
+
     // MARK: Calls
+
+    /// The row that a batch added, if it is there.
+    func addedRow(by id: String) throws(StorageError) -> ModelRow? {
+        try state.withLock { state throws(StorageError) in
+            guard state.isReachable else { throw ModelServer.unreachable }
+            return state.addedRow(by: id)
+        }
+    }
 
     func fetchRows(_ paths: [StoragePath]) throws(StorageError) -> [ModelRow] {
         try state.withLock { state throws(StorageError) in
@@ -112,10 +123,36 @@ extension ModelServer.State {
         return evaluator.results(among: collated).map { row(at: $0.path) }
     }
 
+    fileprivate func addedRow(by id: String) -> ModelRow? {
+        rows.witnesses[id].flatMap { self[$0] == nil ? nil : row(at: $0) }
+    }
+
+    /// The batch with the key that the server makes for its row.
+    private mutating func named(_ batch: OutgoingBatch) -> OutgoingBatch {
+        rows.lastKey += 1
+        let writes = batch.writes.map { write in
+            DocumentWrite(
+                path: write.path.collection.document("\(rows.lastKey)"), operation: write.operation,
+                transforms: write.transforms, precondition: write.precondition)
+        }
+        return OutgoingBatch(id: batch.id, writes: writes, mayHaveBeenSent: batch.mayHaveBeenSent)
+    }
+
     fileprivate mutating func carryOut(
         _ batch: OutgoingBatch, if conditions: [StoragePath: DocumentTag?]
     ) throws(StorageError) -> [ModelRow]? {
         if let trouble = rows.trouble { throw trouble }
+        if batch.isAddition {
+            // A value of it is taken: its own.
+            if let row = addedRow(by: batch.id) { return [row] }
+            let named = named(batch)
+            let added = try carryOut(named, if: [:])
+            rows.witnesses[batch.id] = named.writes[0].path
+            return added
+        }
+        if let tables, batch.writes.contains(where: { $0.mentions { tables.isProvisional($0) } }) {
+            throw StorageError(.invalidArgument, "No row can have this key.").asRefusal()
+        }
         let paths = batch.writes.filter { $0.operation != .verify }.map(\.path)
         guard !paths.contains(where: rows.isHidden) else {
             throw StorageError(.unauthorized, "New row violates row-level security policy.").asRefusal()

@@ -11,6 +11,9 @@ public struct ModelTables: Sendable {
     public var collation: @Sendable (String) -> String = { $0 }
     /// Whether a commit returns the rows that it wrote.
     public var returnsRows = true
+    /// The IDs of collections whose rows get their keys from the server, which counts. On a device, their names begin with a minus
+    /// until then.
+    package var counted: Set<String> = []
 
     public init() {}
 }
@@ -25,6 +28,9 @@ struct ModelTableState {
     var trouble: StorageError?
     /// Commits that wait for a lock, although their sender lost the connection.
     var held: [HeldCommit] = []
+    var lastKey = 0
+    /// The rows that batches added, by the value that each has in a unique column: the name of the batch.
+    var witnesses: [String: StoragePath] = [:]
     /// The batches that took effect, in order.
     var log: [ModelServer.CarriedOut] = []
 }
@@ -68,4 +74,38 @@ final class ModelSequence: Sendable {
 
     /// How many commits were answered. A read during which the number changed may be older than one of them.
     var answers: Int { state.withLock { $0.answers } }
+}
+
+extension ModelTables {
+    func isProvisional(_ path: StoragePath) -> Bool {
+        counted.contains(path.collection.id) && path.id.utf8.first == UInt8(ascii: "-")
+    }
+}
+
+extension DocumentWrite {
+    /// Whether it writes to such a document, below it, or refers to it.
+    func mentions(_ isMeant: (StoragePath) -> Bool) -> Bool {
+        if path.mentions(isMeant) { return true }
+        return switch operation {
+        case .set(let data), .patch(let data, _): data.contains { $0.value.mentions(isMeant) }
+        case .delete, .verify: false
+        }
+    }
+}
+
+extension StoragePath {
+    fileprivate func mentions(_ isMeant: (StoragePath) -> Bool) -> Bool {
+        isMeant(self) || parent?.mentions(isMeant) ?? false
+    }
+}
+
+extension DocumentValue {
+    fileprivate func mentions(_ isMeant: (StoragePath) -> Bool) -> Bool {
+        switch self {
+        case .reference(let reference): reference.path.mentions(isMeant)
+        case .array(let elements): elements.contains { $0.mentions(isMeant) }
+        case .map(let data): data.contains { $0.value.mentions(isMeant) }
+        default: false
+        }
+    }
 }

@@ -1,12 +1,12 @@
-package import Switchyard
+public import Switchyard
 
 /// One sign-in on this device, with its current state.
-package struct AuthSession: Sendable, Hashable {
+public struct AuthSession: Sendable, Hashable {
     /// Made at the sign-in and preserved by every refresh; calls are bound to it.
-    package let id: String
-    package var user: AuthUser
+    public let id: String
+    public package(set) var user: AuthUser
     /// `nil` once the server no longer accepts them: the session has expired, but its user is still known.
-    package var tokens: SessionTokens?
+    public package(set) var tokens: SessionTokens?
     /// Grows with every new pair of tokens. Of two versions of one session, the higher one is right.
     package var revision: Int
 
@@ -24,12 +24,12 @@ package struct AuthSession: Sendable, Hashable {
 }
 
 /// The tokens that a server returns for a sign-in or a refresh.
-package struct SessionTokens: Sendable, Hashable {
-    package var refresh: Secret
-    package var access: Secret
+public struct SessionTokens: Sendable, Hashable {
+    public var refresh: Secret
+    public var access: Secret
     /// By this device's clock: the server's lifetimes count from the moment of its answer.
-    package var issuedAt: Timestamp
-    package var expiresAt: Timestamp
+    public var issuedAt: Timestamp
+    public var expiresAt: Timestamp
 
     package init(refresh: Secret, access: Secret, issuedAt: Timestamp, expiresAt: Timestamp) {
         self.refresh = refresh
@@ -38,7 +38,7 @@ package struct SessionTokens: Sendable, Hashable {
         self.expiresAt = expiresAt
     }
 
-    package init(refresh: Secret, access: Secret, issuedAt: Timestamp, lifetime: Duration) {
+    public init(refresh: Secret, access: Secret, issuedAt: Timestamp, lifetime: Duration) {
         let microseconds = lifetime.components.seconds.multipliedReportingOverflow(by: 1_000_000)
         let end = issuedAt.microseconds.addingReportingOverflow(microseconds.partialValue)
         self.init(
@@ -74,7 +74,7 @@ package enum SessionRecord: Sendable, Hashable {
 }
 
 /// The outcome of a token refresh.
-package enum RefreshAnswer: Sendable {
+public enum RefreshAnswer: Sendable {
     /// New tokens, and the account if the answer includes it.
     case renewed(SessionTokens, AuthUser?)
     /// The server has said explicitly that it will never accept this refresh token again.
@@ -82,7 +82,7 @@ package enum RefreshAnswer: Sendable {
     /// Any other outcome, including a lost answer: the session stays as it is.
     case failed(AuthError)
 
-    package enum End: Sendable, Hashable {
+    public enum End: Sendable, Hashable {
         /// The session ran out; the same person can sign in again.
         case expired
         /// The account is deleted or disabled.

@@ -1,4 +1,4 @@
-package import Switchyard
+public import Switchyard
 import SwitchyardBytes
 import Synchronization
 
@@ -6,9 +6,12 @@ import Synchronization
 ///
 /// A provider signs in itself and passes the outcome to ``begin(_:tokens:attempt:)``. From then on it gets tokens here, and
 /// reports what its other calls find out. It supplies one call, the refresh.
-package actor SessionEngine {
+///
+/// The engine saves the session, shares one refresh among all callers and among all processes that use the same folder, and
+/// keeps a slow answer from replacing a newer session.
+public actor SessionEngine {
     /// Asks the server for new tokens. Runs to its end unless the session or the client ends meanwhile.
-    package typealias Refresh = @Sendable (AuthSession) async -> RefreshAnswer
+    public typealias Refresh = @Sendable (AuthSession) async -> RefreshAnswer
 
     private typealias Outcome = Result<AccessToken, AuthError>
 
@@ -47,53 +50,72 @@ package actor SessionEngine {
         self.refresh = refresh
     }
 
+    /// An engine for an auth client that is made in `context`: on disk in its folder, in the keychain on devices that have one,
+    /// or in memory if the context has no folder.
+    ///
+    /// - Parameters:
+    ///   - provider: For the events of the observer.
+    ///   - name: The saved session's name. It has to be another one for each project and server, so that no session is sent to
+    ///     the wrong one.
+    /// - Throws: `.localStore` if the folder cannot be created.
+    public init(
+        _ context: ModuleContext, of provider: InfrastructureProvider, named name: String, refresh: @escaping Refresh
+    ) throws(InfrastructureError) {
+        self.init(
+            store: SessionStores.make(in: try context.folder("auth"), name: name), clock: context.clock,
+            now: context.now,
+            report: { event in
+                context.observer.observe(InfrastructureEvent(service: .auth, provider: provider, kind: event))
+            }, refresh: refresh)
+    }
+
     // MARK: State
 
-    package var state: AuthState {
-        look()
+    public var state: AuthState {
+        readStoreIfChanged()
         return machine.state
     }
 
     /// The session in one step.
-    package func snapshot(of issuer: InfrastructureProvider) -> SessionSnapshot {
-        look()
+    public func snapshot(of issuer: InfrastructureProvider) -> SessionSnapshot {
+        readStoreIfChanged()
         return SessionSnapshot(
             issuer: issuer, state: machine.state, token: machine.tokenAtHand(at: now()), wipeRequests: wipeRequests)
     }
 
-    package nonisolated var stateStream: SnapshotStream<AuthState, Never> {
+    public nonisolated var stateStream: SnapshotStream<AuthState, Never> {
         SnapshotStream { [self] listener in
             let stop = states.listen(listener)
-            Task { await look() }
+            Task { await readStoreIfChanged() }
             return stop
         }
     }
 
-    package nonisolated var wipeRequests: [WipeRequest] { wipeLog.withLock { $0.requests } }
+    public nonisolated var wipeRequests: [WipeRequest] { wipeLog.withLock { $0.requests } }
 
     package nonisolated var listenerCount: Int { states.listenerCount }
 
     /// The session to sign out of, even if expired.
-    package var session: AuthSession? {
-        look()
+    public var session: AuthSession? {
+        readStoreIfChanged()
         return machine.session
     }
 
     /// The session to make a call with; with `id`, it must be that session.
-    package func present(_ id: String? = nil) throws(AuthError) -> AuthSession {
-        look()
-        return try machine.present(id).get()
+    public func currentSession(_ id: String? = nil) throws(AuthError) -> AuthSession {
+        readStoreIfChanged()
+        return try machine.currentSession(id).get()
     }
 
     // MARK: Coming and going
 
     /// - Throws: `.shutDown`.
-    package func checkOpen() throws(AuthError) { if isShutDown { throw .sessionShutDown } }
+    public func checkOpen() throws(AuthError) { if isShutDown { throw .sessionShutDown } }
 
     /// Call this before a sign-in asks the server, and pass the result to ``begin(_:tokens:attempt:)`` afterwards.
-    package func beginAttempt() throws(AuthError) -> Int {
+    public func beginAttempt() throws(AuthError) -> Int {
         try checkOpen()
-        look()
+        readStoreIfChanged()
         return machine.nextAttempt()
     }
 
@@ -101,7 +123,7 @@ package actor SessionEngine {
     ///
     /// - Throws: `.sessionChanged` if a sign-out, or a sign-in that was begun later, came first.
     @discardableResult
-    package func begin(
+    public func begin(
         _ user: AuthUser, tokens: SessionTokens, attempt: Int
     ) throws(AuthError) -> AuthSession {
         try checkOpen()
@@ -110,12 +132,12 @@ package actor SessionEngine {
         return session
     }
 
-    /// Stores the account's current state on the server, with new tokens if the answer had any.
+    /// Saves the account's current state on the server, with new tokens if the answer had any.
     ///
     /// New tokens may have ended the old ones, so they are stored even if the client was shut down meanwhile.
     ///
     /// - Throws: `.sessionChanged` if another session replaced it.
-    package func update(
+    public func update(
         _ user: AuthUser, tokens: SessionTokens? = nil, in session: AuthSession
     ) throws(AuthError) {
         if isShutDown, let tokens {
@@ -123,15 +145,15 @@ package actor SessionEngine {
             guard case .kept = store.apply(change).result else { throw .sessionChanged }
             return
         }
-        look()
+        readStoreIfChanged()
         try checkOpen()
         guard case .kept = run(.updated(user, tokens, session: session.id)) else { throw .sessionChanged }
     }
 
     /// - Throws: `.sessionChanged` if another session replaced `session`; `.localStore` if the device cannot forget the
     ///   session, after which everyone is signed out until the process ends, and another attempt is worth it.
-    package func end(_ end: SignOut, _ session: AuthSession?) throws(AuthError) {
-        look()
+    public func end(_ end: SignOut, _ session: AuthSession?) throws(AuthError) {
+        readStoreIfChanged()
         try checkOpen()
         if isUndoneByRestart, machine.session == nil {
             apply(SessionChange(.signOut(end), in: nil))
@@ -147,15 +169,15 @@ package actor SessionEngine {
         let outcome = store.apply(change)
         mark = outcome.mark
         isUndoneByRestart = outcome.isUndoneByRestart
-        if let notice = outcome.notice { tell(notice) }
+        if let notice = outcome.notice { reportNotice(notice) }
     }
 
     /// The server answered a call other than a refresh that it no longer accepts the tokens of `session`.
-    package func refused(_ session: AuthSession) {
+    public func refused(_ session: AuthSession) {
         run(.refused(session: session.id, revision: session.revision))
     }
 
-    package func shutDown() {
+    public func shutDown() {
         guard !isShutDown else { return }
         isShutDown = true
         run(.shutDown)
@@ -167,10 +189,10 @@ package actor SessionEngine {
     // MARK: Tokens
 
     /// - Parameter session: The session the caller is bound to; `nil` for the current one.
-    package func accessToken(
+    public func accessToken(
         of session: AuthSession? = nil, refreshing: Bool = false
     ) async throws(AuthError) -> AccessToken {
-        look()
+        readStoreIfChanged()
         lastWaiter += 1
         let waiter = lastWaiter
         let outcome: Outcome = await withTaskCancellationHandler {
@@ -211,7 +233,7 @@ package actor SessionEngine {
 
     /// - Returns: The session to refresh; `nil` if that is no longer needed.
     private func prepared(_ number: SessionMachine.RefreshNumber) -> AuthSession? {
-        look()
+        readStoreIfChanged()
         var call: AuthSession?
         run(.prepared(number), call: &call)
         return call
@@ -220,24 +242,24 @@ package actor SessionEngine {
     // MARK: The machine
 
     /// Reads the store if another process has changed it, or if it has not been read yet.
-    private func look() {
+    private func readStoreIfChanged() {
         guard !isShutDown else { return }
-        let present = store.mark
-        guard machine.isUnread || present != mark else { return }
+        let stored = store.mark
+        guard machine.isUnread || stored != mark else { return }
         switch store.read() {
         case .found(let record, let notice):
             // The older mark: at worst the store is read once more.
-            mark = present
-            if let notice { tell(notice) }
+            mark = stored
+            if let notice { reportNotice(notice) }
             run(.found(record))
         case .unreadable(let notice):
-            tell(notice)
+            reportNotice(notice)
             run(.unreadable)
-            if machine.isUnread, unlocking == nil { unlocking = lookAgain() }
+            if machine.isUnread, unlocking == nil { unlocking = retryReading() }
         }
     }
 
-    private func lookAgain() -> Task<Void, Never> {
+    private func retryReading() -> Task<Void, Never> {
         Task { [weak self, clock] in
             var pause = Duration.seconds(1)
             while (try? await clock.sleep(for: pause)) != nil {
@@ -248,7 +270,7 @@ package actor SessionEngine {
     }
 
     private func isStillLocked() -> Bool {
-        look()
+        readStoreIfChanged()
         guard machine.isUnread, !isShutDown else {
             unlocking = nil
             return false
@@ -256,7 +278,7 @@ package actor SessionEngine {
         return true
     }
 
-    private func tell(_ notice: String) {
+    private func reportNotice(_ notice: String) {
         guard notice != lastNotice else { return }
         lastNotice = notice
         report(.notice(notice))
@@ -281,7 +303,7 @@ package actor SessionEngine {
                 let outcome = store.apply(change)
                 mark = outcome.mark
                 isUndoneByRestart = outcome.isUndoneByRestart
-                if let notice = outcome.notice { tell(notice) }
+                if let notice = outcome.notice { reportNotice(notice) }
                 result = outcome.result
                 run(.changed(change, outcome.result), call: &call)
             case .resume(let waiter, let outcome): waiters.removeValue(forKey: waiter)?.resume(returning: outcome)

@@ -114,7 +114,7 @@ package struct SessionMachine: Sendable {
     package var isRefreshing: Bool { refresh != nil }
 
     /// The session to make a call with.
-    package func present(_ id: String? = nil) -> Result<AuthSession, AuthError> {
+    package func currentSession(_ id: String? = nil) -> Result<AuthSession, AuthError> {
         if isShutDown { return .failure(.sessionShutDown) }
         switch phase {
         case .unknown, .locked: return .failure(.sessionLocked)
@@ -183,7 +183,7 @@ package struct SessionMachine: Sendable {
 
     /// The token, if it lasts so long that it need not be refreshed yet.
     package func tokenAtHand(at now: Timestamp) -> AccessToken? {
-        guard case .success(let session) = present(nil), let tokens = session.tokens,
+        guard case .success(let session) = currentSession(nil), let tokens = session.tokens,
             tokens.remaining(at: now) > policy.early
         else { return nil }
         return session.accessToken
@@ -193,7 +193,7 @@ package struct SessionMachine: Sendable {
         _ waiter: Waiter, _ id: String?, _ refreshing: Bool, at now: Timestamp
     ) -> [Action] {
         let session: AuthSession
-        switch present(id) {
+        switch currentSession(id) {
         case .failure(let error): return [.resume(waiter, .failure(error))]
         case .success(let present): session = present
         }

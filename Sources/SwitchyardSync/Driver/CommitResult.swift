@@ -10,6 +10,8 @@ public struct CommitResult: Sendable, Hashable {
     public var transformResults: [[DocumentValue]?]
     /// For each write, the document after it, if that need not be what was sent.
     public var outcomes: [WriteOutcome]
+    /// The document that the batch added, if the server has made its name.
+    package var added: StoragePath?
 
     /// Lists may be shorter than the batch; missing elements count as `nil`, and missing outcomes as ``WriteOutcome/asSent``.
     public init(

@@ -15,10 +15,21 @@ public struct OutgoingBatch: Sendable {
     /// The same at every attempt, also after a restart: a document whose tag is another one by now has changed since, by this
     /// batch or by somebody else. Empty for batches that were never queued.
     public let bases: [DocumentTag?]
+    /// Whether it adds a document under a name that the server makes.
+    package let isAddition: Bool
 
     public init(
         id: String, writes: [DocumentWrite], mayHaveBeenSent: Bool, userID: String? = nil, bases: [DocumentTag?] = []
     ) {
+        self.init(
+            id: id, writes: writes, mayHaveBeenSent: mayHaveBeenSent, userID: userID, bases: bases, isAddition: false)
+    }
+
+    package init(
+        id: String, writes: [DocumentWrite], mayHaveBeenSent: Bool, userID: String?, bases: [DocumentTag?],
+        isAddition: Bool
+    ) {
+        self.isAddition = isAddition
         self.id = id
         self.writes = writes
         self.mayHaveBeenSent = mayHaveBeenSent

@@ -62,14 +62,22 @@ public protocol SyncDriver: Sendable {
     /// - Returns: A result for each batch that took effect. Those without a result have had no effect and will have none.
     func commit(_ batches: [OutgoingBatch]) async throws(StorageError) -> [CommitResult]
 
-    /// Whether a path stands for a document whose name the server will make. The default has none.
+    /// Whether a path stands for a document whose name the server will make. The default has none. Called only with
+    /// ``SyncDriverTraits/makesNames``.
     func isProvisional(_ document: StoragePath) -> Bool
+
+    /// Whether the addition of a provisional document can be found again after a lost answer, by the name of its batch. Then it
+    /// waits in the queue like any write. The default finds none, so that adding needs a connection.
+    func findsAddition(of document: StoragePath) -> Bool
 
     /// Adds a document under a name that the server makes.
     ///
-    /// Called only for a creation of a provisional document, once: it is neither queued nor repeated.
+    /// Called only for a creation of a provisional document. One that is found again, see ``findsAddition(of:)``, comes again
+    /// after a lost answer, marked as ``OutgoingBatch/mayHaveBeenSent``, and must not be added twice. Any other comes once, and
+    /// has no ``OutgoingBatch/bases``.
     ///
-    /// - Throws: If the answer was lost, and it cannot be found out whether the document was added, an error that says so.
+    /// - Throws: As ``commit(_:)-(OutgoingBatch)``. If the answer was lost, and it cannot be found out whether the document was
+    ///   added, an error that says so.
     /// - Returns: The document and the server's answer.
     func add(_ batch: OutgoingBatch) async throws(StorageError) -> (document: StoragePath, result: CommitResult)
 
@@ -131,6 +139,8 @@ extension SyncDriver {
 
     public func isProvisional(_ document: StoragePath) -> Bool { false }
 
+    public func findsAddition(of document: StoragePath) -> Bool { false }
+
     public func add(_ batch: OutgoingBatch) async throws(StorageError) -> (document: StoragePath, result: CommitResult)
     {
         throw .unsupported("documents without a name", by: provider, instead: "Name the document.")
@@ -186,6 +196,8 @@ public struct SyncDriverTraits: Sendable, Hashable {
     /// Whether some documents have a ``DocumentTag``. Then the engine passes the tags that it knows with each target, and the
     /// ``OutgoingBatch/bases`` with each batch; a batch that writes to a document of an unanswered batch waits for the answer.
     public var usesTags: Bool
+    /// Whether the server makes the names of some documents; see ``SyncDriver/isProvisional(_:)``.
+    public var makesNames = false
 
     public init(
         hasLedger: Bool, mergesBatches: Bool = false, hidesDocuments: Bool = false, usesTags: Bool = false

@@ -42,6 +42,10 @@ struct ReferenceSet {
         return new
     }
 
+    func owners(of path: StoragePath) -> [Int] {
+        contains(path) ? pathsByOwner.filter { $0.value.contains(path) }.map(\.key) : []
+    }
+
     /// - Returns: Whether there was such a reference.
     @discardableResult
     mutating func remove(_ path: StoragePath, by owner: Int) -> Bool {
@@ -74,6 +78,14 @@ final class PinnedDocuments {
 
     func remove(_ path: StoragePath, by owner: Int) {
         if references.remove(path, by: owner) { journal.append((path, owner, false)) }
+    }
+
+    /// Those who show a document show it under its new name.
+    func move(_ path: StoragePath, to new: StoragePath) {
+        for owner in references.owners(of: path) {
+            remove(path, by: owner)
+            add([new], by: owner)
+        }
     }
 
     /// - Returns: The documents that the owner referred to.

@@ -38,7 +38,7 @@ extension CommitResult {
     /// The result for the caller who made the batch.
     func acknowledgement(of batch: WriteBatch) -> WriteReceipt.Acknowledgement {
         let times = batch.writes.enumerated().map { $1.operation == .delete ? nil : version(ofWrite: $0) }
-        return WriteReceipt.Acknowledgement(commitTime: commitTime, updateTimes: times)
+        return WriteReceipt.Acknowledgement(commitTime: commitTime, updateTimes: times, added: added)
     }
 }
 

@@ -31,21 +31,39 @@ extension LocalStore {
             let other = result.notAsSent(by: batch.writes)
             let transformed = Set(batch.writes.filter { !$0.transforms.isEmpty }.map(\.path)).subtracting(other)
             let standing = transformed.filter { before[$0]?.state == .found && cached[$0]?.state == .found }
-            try transaction.remove(batch, recomputing: transformed, over: cached, standing: standing)
+            try transaction.remove(batch)
+            try transaction.recomputeOverlays(at: transformed, over: cached, standing: standing)
             try transaction.rebase(at: other, onto: cached)
             return try transaction.localDocuments(at: paths, cached: cached)
         }
     }
 
-    /// Removes a batch and its effect from the queue.
+    /// Batches that left the queue without effect, and the documents that look different without them.
+    struct Rejection {
+        let changes: Documents
+        /// What depended on the batch, in order.
+        var dependents: [QueuedBatch] = []
+    }
+
+    /// Removes a batch and its effect from the queue, and what waits for the name of a document that it would have added.
     ///
-    /// - Parameter refused: The refused batch to keep, if the user has to decide about it.
-    func reject(_ batch: QueuedBatch, keeping refused: RefusedBatch?) throws(StorageError) -> Documents {
+    /// - Parameters:
+    ///   - refused: The refused batch to keep, if the user has to decide about it.
+    ///   - keep: Makes the refused batch to keep of what depends on it.
+    func reject(
+        _ batch: QueuedBatch, keeping refused: RefusedBatch?, _ keep: (QueuedBatch) -> RefusedBatch
+    ) throws(StorageError) -> Rejection {
         try perform(.rejectBatch) { transaction throws(StorageError) in
-            let cached = try transaction.cachedDocuments(at: batch.paths)
-            try transaction.remove(batch, recomputing: batch.paths, over: cached)
-            if let refused { try transaction.rows.putRefused(refused, of: transaction.owner) }
-            return try transaction.localDocuments(at: batch.paths, cached: cached)
+            let dependents = try transaction.dependents(of: batch)
+            let paths = dependents.reduce(batch.paths) { $0.union($1.paths) }
+            let cached = try transaction.cachedDocuments(at: paths)
+            for batch in [batch] + dependents { try transaction.remove(batch) }
+            try transaction.recomputeOverlays(at: paths, over: cached)
+            let (rows, owner) = (transaction.rows, transaction.owner)
+            if let refused { try rows.putRefused(refused, of: owner) }
+            for dependent in dependents { try rows.putRefused(keep(dependent), of: owner) }
+            return Rejection(
+                changes: try transaction.localDocuments(at: paths, cached: cached), dependents: dependents)
         }
     }
 
@@ -138,6 +156,8 @@ extension LocalTransaction {
     fileprivate func queue(
         _ writes: [DocumentWrite], as name: String, at time: Timestamp, mayHaveBeenSent: Bool = false
     ) throws(StorageError) -> (QueuedBatch, LocalStore.Documents) {
+        let writes = try named(writes)
+        let expectation = try expectation(of: writes)
         let paths = Set(writes.map(\.path))
         let cached = try cachedDocuments(at: paths)
         var entries: [StoragePath: WrittenDocument] = [:]
@@ -150,7 +170,8 @@ extension LocalTransaction {
         let batch = QueuedBatch(
             number: globals.highestBatchNumber, id: name, writes: writes,
             baseWrites: writes.compactMap { $0.baseWrite(over: entries[$0.path]!.document) }, queuedAt: time,
-            bases: usesTags && !mayHaveBeenSent ? [] : nil)
+            bases: usesTags && !mayHaveBeenSent ? [] : nil, provisional: expectation.documents,
+            isAddition: expectation.isAddition)
         try rows.putBatch(batch, of: owner)
 
         batch.apply(to: &entries)
@@ -166,7 +187,7 @@ extension LocalTransaction {
     }
 
     /// Applies the remaining batches to documents that are not what was sent: their increments begin with the new values.
-    fileprivate func rebase(
+    func rebase(
         at paths: Set<StoragePath>, onto cached: [StoragePath: CachedDocument]
     ) throws(StorageError) {
         guard !paths.isEmpty else { return }
@@ -184,20 +205,13 @@ extension LocalTransaction {
         try putOverlays(of: entries)
     }
 
-    /// - Parameters:
-    ///   - recomputed: The documents for which the remaining batches may have a different effect without this one.
-    ///   - cached: The cached documents at the paths of the batch.
-    ///   - standing: The documents that existed before and still exist.
-    fileprivate func remove(
-        _ batch: QueuedBatch, recomputing recomputed: Set<StoragePath>, over cached: [StoragePath: CachedDocument],
-        standing: Set<StoragePath> = []
-    ) throws(StorageError) {
+    /// Takes a batch out of the queue. Its documents may have to be recomputed.
+    func remove(_ batch: QueuedBatch) throws(StorageError) {
         try rows.removeBatch(batch, of: owner)
         for path in batch.paths {
             try noteUse(of: path)
             try rows.removeOverlay(of: owner, at: path, ofBatch: batch.number)
         }
-        try recomputeOverlays(at: recomputed, over: cached, standing: standing)
     }
 }
 

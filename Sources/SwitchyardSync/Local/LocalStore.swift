@@ -12,6 +12,8 @@ final class LocalStore {
     private let hidesDocuments: Bool
     /// See ``SyncDriverTraits/usesTags``.
     private let usesTags: Bool
+    /// `nil` for a driver that makes no names.
+    let provisional: ProvisionalNames?
     private(set) var owner: QueueOwner
     private(set) var globals = StoreGlobals()
     /// The targets in use, with the newest tokens; the stored ones may be older.
@@ -21,8 +23,9 @@ final class LocalStore {
 
     init(
         store: any SyncStore, policy: CachePolicy, owner: QueueOwner, hidesDocuments: Bool = false,
-        usesTags: Bool = false
+        usesTags: Bool = false, provisional: ProvisionalNames? = nil
     ) {
+        self.provisional = provisional
         self.hidesDocuments = hidesDocuments
         self.usesTags = usesTags
         self.store = store
@@ -35,7 +38,7 @@ final class LocalStore {
         globals = try store.transaction(.open) { rows throws(StorageError) in
             let transaction = LocalTransaction(
                 rows: rows, owner: owner, globals: try rows.globals, active: active, pins: pins, policy: policy,
-                hidesDocuments: hidesDocuments, usesTags: usesTags)
+                hidesDocuments: hidesDocuments, usesTags: usesTags, provisional: provisional)
             try transaction.takeOver()
             try transaction.finish()
             return transaction.globals
@@ -50,7 +53,7 @@ final class LocalStore {
                 rows throws(StorageError) -> (Result, LocalTransaction) in
                 let transaction = LocalTransaction(
                     rows: rows, owner: owner, globals: globals, active: active, pins: pins, policy: policy,
-                    hidesDocuments: hidesDocuments, usesTags: usesTags)
+                    hidesDocuments: hidesDocuments, usesTags: usesTags, provisional: provisional)
                 let result = try body(transaction)
                 try transaction.finish()
                 return (result, transaction)
@@ -103,6 +106,7 @@ final class LocalStore {
     /// The document with all pending writes applied; `nil` if nothing is known about it.
     func document(at path: StoragePath) throws(StorageError) -> DocumentSnapshot? {
         try perform(.readDocuments) { transaction throws(StorageError) in
+            let path = try transaction.named(path)
             let cached = try transaction.rows.document(at: path)
             let overlay = try transaction.rows.overlay(of: transaction.owner, at: path)
             guard overlay != nil || (cached != nil && cached?.state != .unknown) else { return nil }

@@ -10,14 +10,17 @@ final class LocalTransaction {
     let pins: PinnedDocuments
     let hidesDocuments: Bool
     let usesTags: Bool
+    /// `nil` for a driver that makes no names.
+    let provisional: ProvisionalNames?
     let isEager: Bool
     private var orphanCandidates = Set<StoragePath>()
     private let original: StoreGlobals
 
     init(
         rows: any StoreRows, owner: QueueOwner, globals: StoreGlobals, active: [Int: TargetRecord],
-        pins: PinnedDocuments, policy: CachePolicy, hidesDocuments: Bool, usesTags: Bool
+        pins: PinnedDocuments, policy: CachePolicy, hidesDocuments: Bool, usesTags: Bool, provisional: ProvisionalNames?
     ) {
+        self.provisional = provisional
         self.hidesDocuments = hidesDocuments
         self.usesTags = usesTags
         self.rows = rows

@@ -8,7 +8,7 @@ struct OpenView {
 
 /// One listener. The last snapshot it saw determines the next one.
 struct Listener {
-    let query: LiveQuery
+    private(set) var query: LiveQuery
     let options: ViewOptions
     private var hasRaisedFirst = false
     private var hasBeenConfirmed = false
@@ -36,6 +36,23 @@ struct Listener {
         let pendingChanged = last.map { $0.hasPendingWrites != snapshot.hasPendingWrites } ?? false
         guard snapshot.syncStateChanged || pendingChanged, options.includesMetadataChanges else { return nil }
         return snapshot
+    }
+
+    /// Goes on with a query that says the new name of a document.
+    ///
+    /// - Returns: The snapshot to deliver, if any.
+    mutating func move(
+        to snapshot: ViewSnapshot, _ online: OnlineState, _ trouble: StorageError?
+    ) -> ViewSnapshot? {
+        query = snapshot.query
+        // The server has yet to confirm the results of this one.
+        hasBeenConfirmed = false
+        guard let last else { return take(snapshot, online, trouble) }
+        var snapshot = snapshot
+        snapshot.changes = ViewDifference.changes(from: last.documents, to: snapshot.documents, inOrderOf: nil)
+        snapshot.isReordered = true
+        snapshot.syncStateChanged = last.isFromCache != snapshot.isFromCache
+        return take(snapshot, online, trouble)
     }
 
     /// A snapshot without documents, for when everything has been deleted.

@@ -11,7 +11,7 @@ package enum SyncEvent: Sendable {
     case addInSyncListener(Int)
     case removeInSyncListener(Int)
     case load(DocumentBundle)
-    case cancelWrite(id: String)
+    case cancelWrite(id: String, at: Timestamp)
     case retryWrites
     case setNetwork(isEnabled: Bool)
     case setUser(QueueOwner)
@@ -87,6 +87,8 @@ package enum QueueChange: Sendable {
     case added(QueuedBatch)
     /// An attempt to send it failed.
     case tried(QueuedBatch)
+    /// A document that it mentions has got its name.
+    case renamed(QueuedBatch)
     case left(QueuedBatch)
     /// The queue now belongs to another user.
     case replaced

@@ -2,9 +2,12 @@ import Switchyard
 
 extension SyncMachine {
     func listen(_ id: Int, _ query: LiveQuery, _ options: ViewOptions) {
-        let hadServerListeners = hasServerListeners(query)
+        let hadServerListeners: Bool
+        var query = query
         do throws(StorageError) {
             try checkOwner()
+            query = try local.named(query)
+            hadServerListeners = hasServerListeners(query)
             if views[query] == nil {
                 try open(query)
             }
@@ -57,7 +60,7 @@ extension SyncMachine {
         (listenerIDs[query] ?? []).contains { listeners[$0]?.options.readsCacheOnly == false }
     }
 
-    private func open(_ query: LiveQuery) throws(StorageError) {
+    func open(_ query: LiveQuery) throws(StorageError) {
         let record = try local.allocate(query.target)
         let result: LocalStore.QueryResult
         do throws(StorageError) { result = try local.run(query) } catch {
@@ -101,16 +104,17 @@ extension SyncMachine {
     ///   - event: What the server sent.
     ///   - version: The version up to which the stream is complete, if there is no event.
     ///   - returned: Documents whose contents the server returned with its answer to a write: there is nothing to wait for.
+    ///   - name: The new name of a document, under which it takes its former place.
     func raise(
         _ changes: LocalStore.Documents, _ event: RemoteEvent? = nil, toldUpTo version: Timestamp? = nil,
-        returned: Set<StoragePath> = []
+        returned: Set<StoragePath> = [], renaming name: NewName? = nil
     ) {
         var snapshots: [ViewSnapshot] = []
         // Limited results with a gap that the store could not fill.
         var short: [LiveQuery] = []
         for target in queriesByTarget.keys.sorted() {
             for query in queriesByTarget[target] ?? [] {
-                guard let snapshot = update(query, changes, event, toldUpTo: version, returned, short: &short)
+                guard let snapshot = update(query, changes, event, toldUpTo: version, returned, name, short: &short)
                 else { continue }
                 snapshots.append(snapshot)
             }
@@ -149,7 +153,7 @@ extension SyncMachine {
 
     private func update(
         _ query: LiveQuery, _ changes: LocalStore.Documents, _ event: RemoteEvent?, toldUpTo version: Timestamp?,
-        _ returned: Set<StoragePath>, short: inout [LiveQuery]
+        _ returned: Set<StoragePath>, _ name: NewName?, short: inout [LiveQuery]
     ) -> ViewSnapshot? {
         guard var open = views.removeValue(forKey: query) else { return nil }
         var changes = changes
@@ -161,6 +165,7 @@ extension SyncMachine {
             : version == nil ? [:] : open.view.awaited
         changes.merge(overdue) { new, _ in new }
         var draft = open.view.beginDraft()
+        if let name { open.view.rename(name, in: &draft) }
         let change = event?.targetChanges[open.target]
         if let change, let event { open.view.adopt(change, at: event.version, in: &draft) }
         let unfiled = draft.unfiled.filter { changes[$0] == nil }

@@ -18,15 +18,11 @@ package struct WaitingCalls: Sendable {
 
 /// The user's operations on the queue.
 extension SyncMachine {
-    func cancelWrite(_ id: String) {
+    func cancelWrite(_ id: String, at time: Timestamp) {
         attempt { [unowned self] () throws(StorageError) in
             guard let batch = try local.batches().first(where: { $0.id == id }), !isSent(batch) else { return }
-            let changes = try local.reject(batch, keeping: nil)
-            pipeline.removeAll { $0.number == batch.number }
-            ahead.removeAll { $0.number == batch.number }
-            finish(batch, .failure(StorageError(.cancelled, "The write was cancelled before it was sent.")))
-            emit(.queueChanged(.left(batch)))
-            raise(changes)
+            let error = StorageError(.cancelled, "The write was cancelled before it was sent.")
+            try reject(batch, keeping: nil, because: error, at: time)
         }
     }
 

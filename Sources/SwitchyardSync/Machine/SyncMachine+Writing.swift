@@ -75,8 +75,9 @@ extension SyncMachine {
         }
     }
 
-    /// Whether the answer to a batch in flight decides on what the next one is based.
+    /// Whether the answer to a batch in flight decides on what the next one is based, or has the name of its document.
     private func hasToWait(_ batch: QueuedBatch) -> Bool {
+        if pipeline.contains(where: { $0.addition.map { batch.provisional.contains($0) } ?? false }) { return true }
         guard usesTags, !pipeline.isEmpty else { return false }
         let paths = batch.paths
         return pipeline.contains { $0.writes.contains { paths.contains($0.path) } }
@@ -104,7 +105,7 @@ extension SyncMachine {
             .sendWrite(
                 OutgoingBatch(
                     id: batch.id, writes: batch.writes, mayHaveBeenSent: mayHaveBeenSent, userID: local.owner.userID,
-                    bases: batch.bases ?? [])))
+                    bases: batch.bases ?? [], isAddition: batch.isAddition)))
     }
 
     // MARK: The stream
@@ -150,6 +151,9 @@ extension SyncMachine {
         let batch = pipeline.removeFirst()
         let isDurable = endsGroup()
         attempt { [unowned self] () throws(StorageError) in
+            if let old = batch.addition, let new = result.added {
+                return try acknowledge(addition: batch, result, under: NewName(old: old, new: new))
+            }
             let changes = try local.acknowledge(batch, result, isDurable: isDurable)
             finish(batch, .success(result))
             emit(.queueChanged(.left(batch)))
@@ -193,14 +197,43 @@ extension SyncMachine {
     }
 
     private func refuse(_ batch: QueuedBatch, _ error: StorageError, at time: Timestamp) {
-        let refused = RefusedBatch(
-            id: batch.id, writes: batch.writes, refusedAt: time, code: error.code, message: error.message)
+        let refused = RefusedBatch(batch, error, at: time)
         attempt { [unowned self] () throws(StorageError) in
-            let changes = try local.reject(batch, keeping: refused)
-            finish(batch, .failure(error))
-            emit(.queueChanged(.left(batch)))
-            emit(.refusedChanged(new: refused))
-            raise(changes)
+            try reject(batch, keeping: refused, because: error, at: time)
         }
+    }
+
+    /// Takes a batch out of the queue, and what depends on it, which is kept among the refused batches.
+    ///
+    /// - Parameters:
+    ///   - refused: The batch to keep, if the user has to decide about it.
+    ///   - error: The answer to the one who waits for the batch.
+    ///   - time: The present.
+    func reject(
+        _ batch: QueuedBatch, keeping refused: RefusedBatch?, because error: StorageError, at time: Timestamp
+    ) throws(StorageError) {
+        func consequence(for dependent: QueuedBatch) -> StorageError {
+            .missingAddition(batch.addition ?? batch.writes[0].path, error.message, dependent.writes)
+        }
+        let rejection = try local.reject(batch, keeping: refused) { RefusedBatch($0, consequence(for: $0), at: time) }
+        pipeline.removeAll { $0.number == batch.number }
+        if rejection.dependents.isEmpty { ahead.removeAll { $0.number == batch.number } } else { ahead = [] }
+        finish(batch, .failure(error))
+        emit(.queueChanged(.left(batch)))
+        if let refused { emit(.refusedChanged(new: refused)) }
+        for dependent in rejection.dependents {
+            let error = consequence(for: dependent)
+            finish(dependent, .failure(error))
+            emit(.queueChanged(.left(dependent)))
+            emit(.refusedChanged(new: RefusedBatch(dependent, error, at: time)))
+        }
+        raise(rejection.changes)
+    }
+}
+
+extension RefusedBatch {
+    fileprivate init(_ batch: QueuedBatch, _ error: StorageError, at time: Timestamp) {
+        self.init(
+            id: batch.id, writes: batch.writes, refusedAt: time, code: error.code, message: error.message)
     }
 }

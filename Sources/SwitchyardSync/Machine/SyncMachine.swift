@@ -65,15 +65,19 @@ package final class SyncMachine {
     var undone: [() throws(StorageError) -> Void] = []
     var recoveries = 0
 
-    /// - Parameter makeName: Makes the name of a new batch. It must never repeat, even if this store is restored from a copy.
+    /// - Parameters:
+    ///   - isProvisional: As ``SyncDriver/isProvisional(_:)``; `nil` for a driver that makes no names.
+    ///   - makeName: Makes the name of a new batch. It must never repeat, even if this store is restored from a copy.
     package init(
         store: any SyncStore, policy: CachePolicy, owner: QueueOwner, hasLedger: Bool = true,
         maximumLimboResolutions: Int = 100, maximumInFlight: Int = 10, hidesDocuments: Bool = false,
         usesTags: Bool = false, endsWithSession: Bool = false,
+        isProvisional: ((StoragePath) -> Bool)? = nil,
         makeName: @escaping () -> String = SyncMachine.randomName
     ) throws(StorageError) {
         local = LocalStore(
-            store: store, policy: policy, owner: owner, hidesDocuments: hidesDocuments, usesTags: usesTags)
+            store: store, policy: policy, owner: owner, hidesDocuments: hidesDocuments, usesTags: usesTags,
+            provisional: isProvisional.map { ProvisionalNames(isProvisional: $0) })
         self.maximumLimboResolutions = maximumLimboResolutions
         self.maximumInFlight = maximumInFlight
         self.hasLedger = hasLedger
@@ -107,7 +111,7 @@ package final class SyncMachine {
             emit(.inSync(id))
         case .removeInSyncListener(let id): inSyncListeners.removeAll { $0 == id }
         case .load(let bundle): load(bundle)
-        case .cancelWrite(let id): cancelWrite(id)
+        case .cancelWrite(let id, let time): cancelWrite(id, at: time)
         case .retryWrites: retryWrites()
         case .setNetwork(let isEnabled): setNetwork(isEnabled)
         case .setUser(let owner): setUser(owner)
@@ -179,6 +183,7 @@ package final class SyncMachine {
     }
     package func run(_ query: Query) throws(StorageError) -> [DocumentSnapshot] {
         try checkOwner()
+        guard case .query(let query) = try local.named(.query(query)) else { return [] }
         let evaluator = QueryEvaluator(query)
         return try local.run(.query(query), usesConfirmed: false).documents.values
             .sorted { evaluator.ordering($0, $1) == .before }

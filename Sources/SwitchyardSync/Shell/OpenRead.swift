@@ -1,7 +1,7 @@
 import Switchyard
 
 /// What a single read asks the server for.
-enum ReadRequest {
+enum ReadRequest: Equatable {
     case documents([StoragePath])
     case results(Query)
 
@@ -29,8 +29,10 @@ struct OpenRead {
     init(_ request: ReadRequest) { self.request = request }
 
     mutating func note(_ batch: OutgoingBatch, _ result: CommitResult) {
-        for (index, write) in batch.writes.enumerated() where write.operation != .verify && request.covers(write.path) {
-            accepted[write.path] = AcceptedWrite(
+        for (index, write) in batch.writes.enumerated() where write.operation != .verify {
+            let path = result.added ?? write.path
+            guard request.covers(path) else { continue }
+            accepted[path] = AcceptedWrite(
                 version: result.version(ofWrite: index), isDeletion: result.leavesNothing(write, at: index))
         }
     }

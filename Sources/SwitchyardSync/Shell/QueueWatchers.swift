@@ -41,7 +41,7 @@ struct QueueWatchers {
         for change in changes {
             switch change {
             case .added(let batch): queue.append(write(batch))
-            case .tried(let batch):
+            case .tried(let batch), .renamed(let batch):
                 if let index = queue.index(of: batch) { queue[index] = write(batch) }
             case .left(let batch):
                 if let index = queue.index(of: batch) { queue.remove(at: index) }

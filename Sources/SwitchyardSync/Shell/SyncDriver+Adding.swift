@@ -10,8 +10,9 @@ extension SyncDriver {
                 instead: "Add documents of “\(batch.writes.first?.path.collection.rawValue ?? "")” one by one.")
         }
         let id = RandomID.make()
-        let (document, result) = try await add(
+        var (document, result) = try await add(
             OutgoingBatch(id: id, writes: batch.writes, mayHaveBeenSent: false, userID: userID))
+        result.added = document
         return WriteReceipt(batchID: id, acknowledged: result.acknowledgement(of: batch), added: document)
     }
 }

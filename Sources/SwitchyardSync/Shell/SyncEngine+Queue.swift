@@ -43,7 +43,7 @@ extension SyncEngine {
         guard let batch = try machine.queue().first(where: { $0.id == id }), !machine.isSent(batch) else {
             return false
         }
-        perform(machine.handle(.cancelWrite(id: id)))
+        perform(machine.handle(.cancelWrite(id: id, at: timestamp)))
         return try !machine.queue().contains { $0.id == id }
     }
 }

@@ -172,6 +172,12 @@ extension SyncEngine {
             return try await driver.commit(request.batches)
         }
         let batch = request.batches[0]
+        if batch.isAddition {
+            try gate.pass(request.generation)
+            var (document, result) = try await driver.add(batch)
+            result.added = document
+            return [result]
+        }
         if batch.mayHaveBeenSent, driver.traits.hasLedger {
             if let known = try await outcome(of: batch, from: driver) { return [known] }
             // Shut down meanwhile; the driver must not be called any more.
@@ -197,9 +203,9 @@ extension SyncEngine {
         var count = 1
         if unmergedBatchCount > 0 {
             unmergedBatchCount -= 1
-        } else if driver.traits.mergesBatches, !outbox[0].mayHaveBeenSent {
+        } else if driver.traits.mergesBatches, outbox[0].mayShareRequest {
             var writes = outbox[0].writes.count
-            while count < outbox.count, !outbox[count].mayHaveBeenSent {
+            while count < outbox.count, outbox[count].mayShareRequest {
                 writes += outbox[count].writes.count
                 guard writes <= SyncEngine.maximumMergedWrites else { break }
                 count += 1
@@ -266,6 +272,10 @@ extension SyncEngine {
             feed(.writerClosed(error, at: timestamp))
         }
     }
+}
+
+extension OutgoingBatch {
+    fileprivate var mayShareRequest: Bool { !mayHaveBeenSent && !isAddition }
 }
 
 /// Batches sent in one request, and the writer generation that they belong to.

@@ -131,7 +131,8 @@ package actor SyncEngine {
             hasLedger: driver.traits.hasLedger,
             maximumInFlight: driver.traits.mergesBatches ? SyncEngine.mergedInFlight : 10,
             hidesDocuments: driver.traits.hidesDocuments, usesTags: driver.traits.usesTags,
-            endsWithSession: endsWithSession)
+            endsWithSession: endsWithSession,
+            isProvisional: driver.traits.makesNames ? { [driver] in driver.isProvisional($0) } : nil)
         openMachine = machine
         if !hasBegun {
             hasBegun = true

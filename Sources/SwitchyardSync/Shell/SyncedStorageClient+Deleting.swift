@@ -14,7 +14,7 @@ extension SyncedStorageClient {
         try await session?.catchUpToWrite()
         try await engine.checkServer()
         try await flushQueue()
-        return try await deleteRecursively(document, by: driver, progress)
+        return try await deleteRecursively(engine.named(document), by: driver, progress)
     }
 
     /// Waits until everything queued so far has been answered.

@@ -77,7 +77,16 @@ extension SyncedStorageClient {
     public func resolveRefusedWrite(
         _ id: RefusedWrite.ID, requeuing batch: WriteBatch?
     ) async throws(StorageError) {
-        if let batch { try checkBatch(batch) }
+        if let batch {
+            try checkBatch(batch)
+            if let write = batch.writes.first(where: {
+                driver.isProvisional($0.path) && !driver.findsAddition(of: $0.path)
+            }) {
+                throw .unsupported(
+                    "queueing the addition of “\(write.path)”, whose name the server makes", by: provider,
+                    instead: "Add it again with a connection, and drop the rejected write.")
+            }
+        }
         var owner: QueueOwner?
         if let session { owner = QueueOwner(try await session.catchUpToWrite()) }
         try await engine.resolveRefused(id, requeuing: batch?.writes, of: owner)

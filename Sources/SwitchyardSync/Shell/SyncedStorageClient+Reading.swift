@@ -19,6 +19,7 @@ extension SyncedStorageClient {
         let byPath = Dictionary(answer.documents.map { ($0.path, $0) }) { first, _ in first }
         var result: [DocumentSnapshot] = []
         for path in paths {
+            let path = answer.names[path] ?? path
             guard let document = byPath[path] ?? (answer.isFromCache ? nil : .missing(path)) else {
                 throw answer.reason ?? StorageError(.unavailable, "The document at “\(path)” is not in the cache.")
             }
@@ -31,6 +32,7 @@ extension SyncedStorageClient {
         try query.checked()
         await session?.catchUp()
         let answer = try await engine.read(.results(QueryShape.live(query)), source)
+        let query = query.mappingPaths { answer.names[$0] ?? $0 }
         let results = query.results(in: answer.documents, areDecided: answer.areDecided)
         return QuerySnapshot(
             query: query, documents: results.projected(for: query),
@@ -45,12 +47,14 @@ extension SyncedStorageClient {
         try query.checked()
         await session?.catchUp()
         try await engine.checkServer()
-        return try await driver.aggregate(query, aggregations)
+        return try await driver.aggregate(engine.named(query), aggregations)
     }
 
     public func collections(under document: StoragePath?) async throws(StorageError) -> [CollectionPath] {
         try document?.checked()
         try await engine.checkServer()
+        var document = document
+        if let given = document { document = try await engine.named(given) }
         return try await driver.collections(under: document)
     }
 
@@ -81,10 +85,13 @@ extension SyncEngine {
         var cut: QueryCut?
         /// Whether the documents are a query's results in order.
         var areDecided = false
+        /// The names of documents in the request that have others by now.
+        var names: [StoragePath: StoragePath] = [:]
     }
 
-    func read(_ request: ReadRequest, _ source: ReadSource) async throws(StorageError) -> Answer {
-        guard source != .cache else { return try cached(request) }
+    func read(_ given: ReadRequest, _ source: ReadSource) async throws(StorageError) -> Answer {
+        guard source != .cache else { return try cached(given) }
+        var request = given
         do throws(StorageError) {
             // If the server accepted a local write during the request, and the answer may be older, it is asked again. If
             // writes never pause, a slightly outdated answer has to do.
@@ -95,6 +102,7 @@ extension SyncEngine {
             var doubted: [StoragePath: Timestamp] = [:]
             while true {
                 try checkServer()
+                request = try named(given)
                 let (asked, reader) = (try machine(), owner)
                 openReads[id] = OpenRead(request)
                 var fetched =
@@ -105,6 +113,8 @@ extension SyncEngine {
                 // What was on its way during a wipe, or for the user before, is stored nowhere and shown to nobody.
                 if isShutDown { try checkServer() }
                 guard openMachine === asked, owner == reader else { throw .readerLeft }
+                // A document may have got its name meanwhile.
+                guard try named(given) == request else { continue }
                 if attempt < 4, openReads[id]?.isSettled(by: fetched) == false {
                     attempt += 1
                     continue
@@ -124,6 +134,7 @@ extension SyncEngine {
                 var answer = Answer(documents: documents, isFromCache: false)
                 if case .results(let query) = request { answer.cut = fetched.cut(by: query) }
                 answer.areDecided = fetched.areDecided
+                if request != given { answer.names = try names(in: given) }
                 return answer
             }
         } catch {
@@ -131,7 +142,7 @@ extension SyncEngine {
                 throw error
             }
             noteReadTrouble(error)
-            return try cached(request, for: error)
+            return try cached(given, for: error)
         }
     }
 
@@ -200,6 +211,6 @@ extension SyncEngine {
             documents: documents.map {
                 $0.with(
                     SnapshotMetadata(isFromCache: true, localState: $0.metadata.localState, serverError: reason))
-            }, isFromCache: true, reason: reason)
+            }, isFromCache: true, reason: reason, names: try names(in: request))
     }
 }

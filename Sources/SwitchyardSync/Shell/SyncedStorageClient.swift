@@ -1,4 +1,4 @@
-package import Foundation
+public import Foundation
 public import Switchyard
 import SwitchyardBytes
 import Synchronization
@@ -59,8 +59,8 @@ public final class SyncedStorageClient: StorageClient {
     ///   - context: The session and the clocks.
     /// - Throws: `.locked` while another client has the folder. If the folder cannot be used for another reason, the first
     ///   call that needs it throws.
-    package convenience init(
-        driver: any SyncDriver, folder: URL?, cacheBytes: Int64, context: ModuleContext
+    public convenience init(
+        driver: any SyncDriver, folder: URL?, cacheBytes: Int64 = 100 << 20, context: ModuleContext
     ) async throws(InfrastructureError) {
         let claim = try folder.flatMap { folder throws(InfrastructureError) in try StoreClaim.take(folder) }
         let state = await context.auth?.state
@@ -196,9 +196,9 @@ public final class SyncedStorageClient: StorageClient {
         // What the driver says of a batch that it cannot carry out is the more exact.
         try driver.check(batch.checked().writes)
         try checkBatch(batch)
-        if batch.writes.contains(where: { driver.isProvisional($0.path) }) {
-            try await engine.checkServer()
-            return try await driver.add(batch, userID: owner?.userID)
+        if batch.writes.contains(where: { driver.isProvisional($0.path) && !driver.findsAddition(of: $0.path) }) {
+            let writes = try await engine.prepareAddition(batch.writes)
+            return try await driver.add(WriteBatch(writes), userID: owner?.userID)
         }
         let (id, answer) = try await engine.write(batch.writes, of: owner)
         return WriteReceipt(batchID: id, lastFailure: { [weak engine] in await engine?.lastFailure() }) {
@@ -211,7 +211,8 @@ public final class SyncedStorageClient: StorageClient {
 
     public func makeTransaction() async throws(StorageError) -> any StorageTransactionBackend {
         do throws(StorageError) { try await engine.checkServer() } catch { throw error.ofTransaction }
-        return try await driver.makeTransaction()
+        let transaction = try await driver.makeTransaction()
+        return driver.traits.makesNames ? NamedTransaction(base: transaction, engine: engine) : transaction
     }
 
     public func shutDown() async {
@@ -227,7 +228,9 @@ public final class SyncedStorageClient: StorageClient {
 extension ViewSnapshot {
     /// The document in the view of a single document.
     fileprivate func document(at path: StoragePath) -> DocumentSnapshot {
-        let document = documents.first ?? .missing(path)
+        // The document may have got another name since.
+        let name = if case .document(let name) = query { name } else { path }
+        let document = documents.first ?? .missing(name)
         return document.with(
             SnapshotMetadata(
                 isFromCache: isFromCache, localState: document.metadata.localState, serverError: serverError))

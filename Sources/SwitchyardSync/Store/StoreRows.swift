@@ -61,20 +61,26 @@ package protocol StoreRows: AnyObject {
 
     /// The batches of a user with a number above `number`, in order, at most `limit`.
     func batches(of owner: QueueOwner, after number: Int, limit: Int) throws(StorageError) -> [QueuedBatch]
-    /// The batches that write to any of `paths`, in order.
+    /// The batches that write to any of `paths`, or wait for the names of any, in order.
     func batches(of owner: QueueOwner, touching paths: Set<StoragePath>) throws(StorageError) -> [QueuedBatch]
-    /// The last batches that write to `path` and have a number below `number`, at most `limit`, newest first.
+    /// The last batches that write to `path`, or wait for its name, and have a number below `number`, at most `limit`, newest first.
     func lastBatches(
         of owner: QueueOwner, touching path: StoragePath, below number: Int, limit: Int
     ) throws(StorageError) -> [QueuedBatch]
     func batch(_ number: Int, of owner: QueueOwner) throws(StorageError) -> QueuedBatch?
     func highestBatchNumber(of owner: QueueOwner) throws(StorageError) -> Int?
-    /// Whether any user's queue writes to the document.
+    /// Whether any user's queue writes to the document, or waits for its name.
     func hasBatch(touching path: StoragePath) throws(StorageError) -> Bool
     /// Inserts or replaces, by ``QueuedBatch/number``.
     func putBatch(_ batch: QueuedBatch, of owner: QueueOwner) throws(StorageError)
-    /// Removes a batch by its number. Its ID and its writes never change, so any state of it can be passed.
+    /// Removes a batch by its number. Its ID and its documents do not change, so any state of it can be passed: one that gets other
+    /// documents is removed and inserted.
     func removeBatch(_ batch: QueuedBatch, of owner: QueueOwner) throws(StorageError)
+
+    /// The name that the server made for a document of this device; `nil` for any other.
+    func name(of document: StoragePath, for owner: QueueOwner) throws(StorageError) -> StoragePath?
+    /// Kept as long as the queue's owner has data here.
+    func putName(_ name: StoragePath, of document: StoragePath, for owner: QueueOwner) throws(StorageError)
 
     // MARK: Overlays
 

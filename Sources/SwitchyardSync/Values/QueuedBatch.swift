@@ -16,11 +16,18 @@ package struct QueuedBatch: Sendable, Equatable {
     package var lastError: StorageError.Code?
     /// See ``OutgoingBatch/bases``; empty before the batch is first sent, and `nil` if it was queued for a driver without tags.
     package var bases: [DocumentTag?]?
+    /// The documents that it writes to, that lie above these, and that it refers to, whose names the server has yet to make.
+    package let provisional: Set<StoragePath>
+    /// Whether it adds one of these; then it is its only write.
+    package let isAddition: Bool
 
     package init(
         number: Int, id: String, writes: [DocumentWrite], baseWrites: [DocumentWrite] = [], queuedAt: Timestamp,
-        attempts: Int = 0, lastError: StorageError.Code? = nil, bases: [DocumentTag?]? = nil
+        attempts: Int = 0, lastError: StorageError.Code? = nil, bases: [DocumentTag?]? = nil,
+        provisional: Set<StoragePath> = [], isAddition: Bool = false
     ) {
+        self.provisional = provisional
+        self.isAddition = isAddition
         self.number = number
         self.id = id
         self.writes = writes

@@ -86,13 +86,14 @@ struct View {
                 } else {
                     draft.awaited[path] = nil
                 }
-                if old.data == new.data {
+                let isMoved = draft.moved.contains(path)
+                if old.data == new.data, !isMoved {
                     guard wasPending != isPending || overdue.contains(path) else { continue }
                 } else {
                     if let edge, let limit {
                         let position = evaluator.ordering(new, edge)
                         let isBeyond = if case .first = limit { position == .after } else { position == .before }
-                        if isBeyond { draft.needsRefill = true }
+                        if isBeyond || isMoved { draft.needsRefill = true }
                     }
                 }
             case (_?, nil): if edge != nil { draft.needsRefill = true }

@@ -54,6 +54,8 @@ struct ViewDraft {
     /// Whether it has just said it, and for the first time.
     var hasNewWord = false
     var isNewlyDecided = false
+    /// The documents that have got another name.
+    var moved: Set<StoragePath> = []
     /// Whether this is the first state of the view.
     var isOpening = false
     /// Results that are not among the documents.

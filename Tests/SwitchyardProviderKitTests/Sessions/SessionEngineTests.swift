@@ -93,7 +93,7 @@ import Testing
         let folder = SessionFolder()
         let first = engine(FileSessionStore(folder: folder.url))
         try await signIn(first)
-        let session = try await first.present()
+        let session = try await first.currentSession()
         await first.shutDown()
         let changed = SessionSamples.tokens("changed", at: time.value)
         try await first.update(session.user, tokens: changed, in: session)

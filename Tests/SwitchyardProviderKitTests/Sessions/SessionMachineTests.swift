@@ -24,7 +24,7 @@ import Testing
         var machine = SessionMachine()
         _ = machine.handle(.unreadable, at: SessionSamples.time(0))
         #expect(machine.state == .locked && machine.isUnread)
-        guard case .failure(let error) = machine.present() else { return #expect(Bool(false)) }
+        guard case .failure(let error) = machine.currentSession() else { return #expect(Bool(false)) }
         #expect(error.code == .localStore && error.isRetryable)
         _ = machine.handle(.found(.session(alice)), at: SessionSamples.time(0))
         #expect(machine.state == .signedIn(alice.user))

@@ -8,7 +8,7 @@ import Testing
 
 @testable import SwitchyardSupabase
 
-/// Tables whose keys the database counts up.
+/// Tables whose keys the database counts up. See `OfflineAdditionTests` for rows that are added offline.
 @Suite(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
 struct GeneratedKeyTests {
     private struct Task: Codable, Equatable {
@@ -112,10 +112,12 @@ struct GeneratedKeyTests {
             site.supabase.faults.add(loss.fault, times: 1) {
                 $0.method == .post && $0.rawPath.hasPrefix("/rest/v1/tasks")
             }
-            let path = try await storage.addDocument(to: "tasks", ["title": "Milk"])
+            let (document, receipt) = try await storage.collection("tasks").addWithReceipt(["title": "Milk"])
+            let path = try #require(try await receipt.acknowledged().added)
+            #expect(document.path != path && receipt.added == nil)
             #expect(try await site.text("select string_agg('tasks/' || id, ' ') from public.tasks") == path.rawValue)
             let taken = await #expect(throws: StorageError.self) {
-                try await storage.addDocument(to: "tasks", ["title": "Milk"])
+                try await storage.collection("tasks").addWithReceipt(["title": "Milk"]).receipt.acknowledged()
             }
             #expect(taken?.code == .failedPrecondition && taken?.message.contains("title") == true)
         }

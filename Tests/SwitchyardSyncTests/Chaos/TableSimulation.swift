@@ -20,8 +20,18 @@ final class TableSimulation {
     private var inserted: Set<StoragePath> = []
     /// Rows that a policy has ever hidden: to a driver they look as if somebody had deleted them.
     private var hidden: Set<StoragePath> = []
+    /// Rows that were added under local names: by whom, and in which batch.
+    private var added: [Addition] = []
+    private var lastName = 0
     private static let users: [String?] = ["alice", "bob", nil]
     private static let texts = ["a", "B", "b", "C", "c", "D"]
+
+    private struct Addition {
+        let client: Int
+        let user: String?
+        let path: StoragePath
+        let batch: String
+    }
 
     init(seed: UInt64) throws {
         self.seed = seed
@@ -37,7 +47,15 @@ final class TableSimulation {
             }
         }
         tables.returnsRows = generator.chance(80)
+        tables.counted = ["tasks"]
         server = ModelServer(tables)
+        server.refuse { writes in
+            let isRefused = writes.contains { write in
+                guard write.path.collection == "tasks", case .set(let data) = write.operation else { return false }
+                return data["t"] == "D"
+            }
+            return isRefused ? StorageError(.failedPrecondition, "The title is taken.") : nil
+        }
         var faults = ModelFaults()
         faults.lostRequests = 10
         faults.lostAnswers = 10
@@ -81,6 +99,7 @@ final class TableSimulation {
             for viewer in viewers { try await check(viewer, of: client) }
         }
         checkWrites(refused)
+        try await checkAdditions(refused)
         for viewer in viewers.joined() { viewer.leave() }
         for client in clients {
             try await eventually("nobody listens", within: .seconds(60)) { await client.engine.listenerCount == 0 }
@@ -126,9 +145,69 @@ final class TableSimulation {
         }
     }
 
+    /// Every row that was added is there once, unless that was refused, and its local name leads to it.
+    private func checkAdditions(_ refused: Set<String>) async throws {
+        let log = server.carriedOut
+        for addition in added {
+            let found = log.filter { $0.id == addition.batch }
+            #expect(found.count == (refused.contains(addition.batch) ? 0 : 1), "seed \(seed): \(addition.path)")
+            guard let path = found.first?.paths.first, addition.user == "alice" else { continue }
+            // The users have taken turns, and she is the last.
+            let client = clients[addition.client]
+            let document = try await client.document(addition.path, from: .server)
+            #expect(document.path == path, "seed \(seed): \(addition.path)")
+            let row = try await client.document(path, from: .server)
+            #expect(document.data == row.data, "seed \(seed): \(addition.path)")
+        }
+        func isLocal(_ path: StoragePath) -> Bool { path.id.utf8.first == UInt8(ascii: "-") }
+        let strays = server.documents.filter { document in
+            let references = (document.data ?? [:]).compactMap { field in
+                if case .reference(let reference) = field.value { reference.path } else { nil }
+            }
+            return ([document.path] + references).contains(where: isLocal)
+        }
+        #expect(strays.isEmpty, "seed \(seed): \(strays.map(\.path)) have local names")
+    }
+
+    /// Adds a row whose key the server makes, or does something with one that was added.
+    private func stepWithNames(_ index: Int) async throws {
+        let client = clients[index]
+        let value = FieldValue.of(generator.int(0..<6))
+        let text = DocumentValue.string(generator.pick(Self.texts))
+        if generator.chance(45) || added.isEmpty {
+            lastName += 1
+            let path = StoragePath(unchecked: "tasks/-\(lastName)")
+            let user = await client.engine.owner.userID
+            var fields: WriteFields = ["n": value, "t": .of(text)]
+            if let other = added.last?.path, generator.chance(20) { fields["after"] = .of(other) }
+            let receipt: WriteReceipt
+            do throws(StorageError) { receipt = try await client.commit(WriteBatch([try .create(path, fields)])) } catch
+            {
+                guard error.code == .invalidArgument else { throw error }
+                return
+            }
+            added.append(Addition(client: index, user: user, path: path, batch: receipt.batchID))
+            return
+        }
+        let path = generator.pick(added).path
+        let room = StoragePath(unchecked: "rooms/\(generator.int(0..<6))")
+        let write: DocumentWrite =
+            switch generator.int(0..<5) {
+            case 0: .delete(path)
+            case 1: try .update(room, ["task": .of(path)])
+            case 2: try .set(room, ["n": value, "t": .of(text), "task": .of(path)])
+            default: try .update(path, ["n": value])
+            }
+        do throws(StorageError) { try await client.commit(WriteBatch([write])) } catch {
+            // It was added on another device, by somebody else, or not at all.
+            guard error.code == .invalidArgument else { throw error }
+        }
+    }
+
     private func step(_ index: Int) async throws {
         let client = clients[index]
-        switch generator.int(0..<24) {
+        switch generator.int(0..<32) {
+        case 24..<32: try await stepWithNames(index)
         case 0..<7: try await client.commit(WriteBatch([randomWrite()]))
         case 7:
             let path = StoragePath(unchecked: "log/\(inserted.count)")
@@ -174,7 +253,10 @@ final class TableSimulation {
     }
 
     private func randomQuery() throws -> Query {
-        switch generator.int(0..<6) {
+        switch generator.int(0..<9) {
+        case 6: Query(in: "tasks")
+        case 7: Query(in: "tasks").ordered(by: "t").limited(to: 2)
+        case 8: Query(in: "tasks").where("n", .greaterThan, 2)
         case 0: Query(in: "rooms")
         case 1: Query(in: "rooms").where("n", .greaterThan, 2)
         case 2: Query(in: "rooms").where("t", .equal, "b")
@@ -204,6 +286,11 @@ private final class SentBatches: Sendable {
 private struct NotingDriver: ForwardingDriver {
     let base: ModelDriver
     let sent: SentBatches
+
+    func add(_ batch: OutgoingBatch) async throws(StorageError) -> (document: StoragePath, result: CommitResult) {
+        sent.note(batch)
+        return try await base.add(batch)
+    }
 
     func commit(_ batch: OutgoingBatch) async throws(StorageError) -> CommitResult {
         sent.note(batch)

@@ -42,7 +42,12 @@ final class Viewer: Sendable {
     var hasSeenWrongChanges: Bool { isWrong.withLock { $0 } }
 
     var state: String {
-        newest.withLock { "\(query) shows \($0.map { "\($0.metadata) \(Array($0.documents))" } ?? "nothing")" }
+        newest.withLock { newest in
+            let documents = newest?.documents.map { document in
+                "\(document.path) \((document.data ?? [:]).map { "\($0.name)=\($0.value)" })"
+            }
+            return "\(query) shows \(newest.map { "\($0.metadata)" } ?? "nothing"): \(documents ?? [])"
+        }
     }
 
     func shows(_ documents: [DocumentSnapshot]) -> Bool {

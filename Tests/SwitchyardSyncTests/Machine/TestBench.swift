@@ -10,13 +10,17 @@ final class TestBench {
     private(set) var failures: [Int: StorageError] = [:]
     private(set) var openedStreams = 0
     private(set) var sent: [OutgoingBatch] = []
+    /// The answers to writes, by their tokens.
+    private(set) var answers: [Int: Result<CommitResult, StorageError>] = [:]
+    private(set) var queueChanges: [QueueChange] = []
 
     init(
         _ policy: CachePolicy = .standard, over store: any SyncStore = MemoryStore(), endsWithSession: Bool = false,
-        usesTags: Bool = false
+        usesTags: Bool = false, isProvisional: ((StoragePath) -> Bool)? = nil
     ) throws {
         machine = try SyncMachine(
-            store: store, policy: policy, owner: QueueOwner(nil), usesTags: usesTags, endsWithSession: endsWithSession)
+            store: store, policy: policy, owner: QueueOwner(nil), usesTags: usesTags, endsWithSession: endsWithSession,
+            isProvisional: isProvisional)
         take(machine.start())
     }
 
@@ -34,6 +38,8 @@ final class TestBench {
             case .sendWrite(let batch): sent.append(batch)
             case .snapshot(_, let snapshot): snapshots.append(snapshot)
             case .listenFailed(let id, let error): failures[id] = error
+            case .writeFinished(let token, let result): answers[token] = result
+            case .queueChanged(let change): queueChanges.append(change)
             case .schedule(.watchBackoff, _): feed(.timer(.watchBackoff))
             default: break
             }

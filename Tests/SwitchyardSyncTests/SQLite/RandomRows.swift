@@ -105,7 +105,8 @@ struct RandomRows {
             number: batchNumber, id: "store-\(batchNumber)", writes: (0...number(0...2)).map { _ in write() },
             baseWrites: chance(30) ? [write()] : [], queuedAt: time(), attempts: number(0...3),
             lastError: chance(30) ? .unavailable : nil,
-            bases: pick([nil, [], [tag()], [tag(), tag()]]))
+            bases: pick([nil, [], [tag()], [tag(), tag()]]), provisional: chance(30) ? paths() : [],
+            isAddition: chance(20))
     }
 
     mutating func filter(depth: Int = 0) -> Filter {

@@ -46,7 +46,13 @@ import Testing
         }
         var batch = random.batch(number: 7)
         batch.bases = nil
-        try survives(batch, { $0.write(batch) }) { reader throws(StorageError) in try reader.queuedBatch(number: 7) }
+        var names = RecordWriter()
+        names.write(batch.provisional.sorted()) { $0.write($1) }
+        names.write(batch.isAddition)
+        let news = names.bytes.count - RecordWriter().bytes.count
+        try survives(
+            batch, added: news, { $0.write(batch) },
+            { reader throws(StorageError) in try reader.queuedBatch(number: 7) })
         let query = random.query()
         try survives(query, { $0.write(query) }, { reader throws(StorageError) in try reader.query() })
         let target = random.target(id: 2)

@@ -56,7 +56,7 @@ import Testing
     private static func change(_ rows: any StoreRows, _ random: inout RandomRows) throws(StorageError) {
         let id = random.number(1...6) * 2
         let owner = random.owner()
-        switch random.number(0...16) {
+        switch random.number(0...17) {
         case 0: try rows.setGlobals(random.globals())
         case 1: try rows.putTarget(random.target(id: id))
         case 2: try rows.removeTarget(id)
@@ -87,6 +87,7 @@ import Testing
                 let number = try rows.overlay(of: owner, at: path)?.batchNumber ?? 1
                 try rows.removeOverlay(of: owner, at: path, ofBatch: random.chance(50) ? number : number + 1)
             }
+        case 16: try rows.putName(random.path(), of: random.path(), for: owner)
         default:
             let id = "refused \(random.number(1...4))"
             if random.chance(70) {
@@ -155,6 +156,7 @@ import Testing
                             of: owner, touching: path, below: after, limit: random.number(1...5))))
                 result.append(Answer(value: try rows.batch(after, of: owner)))
                 result.append(Answer(value: try rows.highestBatchNumber(of: owner)))
+                result.append(Answer(value: try rows.name(of: path, for: owner)))
                 result.append(Answer(value: try rows.overlay(of: owner, at: path)))
                 let number: Int? = random.chance(50) ? after : nil
                 result.append(

@@ -127,6 +127,35 @@ import Testing
         #expect(try connection.number("SELECT count(*) FROM documents WHERE note = 'old'") == 1)
     }
 
+    /// As versions before names wrote it: a batch without documents that wait for names, and no addition.
+    private func makeOldStore(in folder: TemporaryFolder, with queued: QueuedBatch) throws {
+        let old = SQLiteSchema(steps: Array(SQLiteSchema.current.steps.prefix(2)))
+        try SQLiteStore(folder: folder.url, schema: old).close()
+        let connection = try SQLiteConnection(path: folder.file("store.sqlite").path)
+        var batch = RecordWriter()
+        batch.write(queued)
+        let bytes = Array(batch.bytes.dropLast(2))
+        try connection.statement("INSERT INTO batches VALUES ('', 2, ?, '')").bind(bytes).run()
+        try connection.statement("INSERT INTO batch_paths VALUES ('todos/a', '', 2)").run()
+    }
+
+    @Test func `A store from before names keeps its queue`() throws {
+        let folder = try TemporaryFolder()
+        let queued = QueuedBatch(
+            number: 2, id: "b2", writes: [try .set("todos/a", ["n": 2])], queuedAt: Timestamp(microseconds: 5))
+        try makeOldStore(in: folder, with: queued)
+        let store = try SQLiteStore(folder: folder.url)
+        #expect(store.setAside == nil)
+        let owner = QueueOwner(nil)
+        try store.transaction(.writeLocally) { rows throws(StorageError) in
+            #expect(try rows.batches(of: owner, after: 0, limit: 9) == [queued])
+            #expect(try rows.name(of: "tasks/-1", for: owner) == nil)
+            try rows.putName("tasks/41", of: "tasks/-1", for: owner)
+            #expect(try rows.name(of: "tasks/-1", for: owner) == "tasks/41")
+        }
+        #expect(try TestBench(over: store).sent.map(\.id) == ["b2"])
+    }
+
     @Test func `A step that fails leaves the store as it was`() throws {
         let folder = try TemporaryFolder()
         let old = try SQLiteStore(folder: folder.url)

@@ -21,6 +21,12 @@ extension ForwardingDriver {
 
     func commit(_ batch: OutgoingBatch) async throws(StorageError) -> CommitResult { try await base.commit(batch) }
 
+    func isProvisional(_ document: StoragePath) -> Bool { base.isProvisional(document) }
+    func findsAddition(of document: StoragePath) -> Bool { base.findsAddition(of: document) }
+    func add(_ batch: OutgoingBatch) async throws(StorageError) -> (document: StoragePath, result: CommitResult) {
+        try await base.add(batch)
+    }
+
     func begin(after version: Timestamp) { base.begin(after: version) }
 
     func result(of batch: OutgoingBatch) async throws(StorageError) -> CommitResult? {

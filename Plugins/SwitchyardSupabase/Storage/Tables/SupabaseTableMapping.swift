@@ -34,11 +34,12 @@ public struct SupabaseTableMapping: Sendable, Hashable, Codable {
     public var columnTypes: [String: SupabaseColumnType] = [:]
     /// Whether the database makes the IDs of added rows, as for an identity column.
     ///
-    /// Then adding a document waits for the answer, which has the ID, and so needs a connection: it is not queued. Rows are
-    /// changed and deleted offline like others.
+    /// With a ``witnessColumn``, additions wait in the queue like all writes, and the row has a local ID until the database has
+    /// made one: a negative number beyond any that a table counts to. Without, adding a document waits for the answer, which
+    /// has the ID, and so needs a connection.
     public var generatesIDs = false
-    /// With ``generatesIDs``: a column of type `uuid`, unique and none of the fields, into which the client writes a new UUID
-    /// when it adds a row. By it the client finds out whether the row was added if the answer is lost; without it, it cannot.
+    /// With ``generatesIDs``: a column of type `uuid`, unique and none of the fields, into which the client writes a UUID when it
+    /// adds a row. By it the client finds out whether the row was added if the answer is lost; without it, it cannot.
     public var witnessColumn: String?
     /// Fields whose columns are foreign keys, with the collections that these refer to, such as `["list": "lists"]`. They hold
     /// references to documents instead of bare keys.

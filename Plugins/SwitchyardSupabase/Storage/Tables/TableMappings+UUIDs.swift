@@ -18,17 +18,34 @@ extension TableMappings {
         else {
             return nil
         }
-        if mapping.generatesIDs { return collection.document(Self.provisional + collection.newDocument().id) }
+        if mapping.generatesIDs { return collection.document(ProvisionalKey.make()) }
         guard mapping.uuidColumns.contains(mapping.idColumn) else { return nil }
         return canonical(collection.document(UUID().uuidString))
     }
 
-    /// How provisional names begin, which no counted key does.
-    private static let provisional = "new-"
+    func isProvisional(_ path: StoragePath) -> Bool { provisionalTable(of: path) != nil }
 
-    func isProvisional(_ path: StoragePath) -> Bool {
-        guard generatesIDs, path.isValid, path.id.hasPrefix(Self.provisional) else { return false }
-        return (try? place(of: path.collection))??.table.mapping.generatesIDs ?? false
+    /// Whether the addition that a path stands for can be found by its witness.
+    func hasWitness(for path: StoragePath) -> Bool { provisionalTable(of: path)?.mapping.witnessColumn != nil }
+
+    private func provisionalTable(of path: StoragePath) -> MappedTable? {
+        guard generatesIDs, path.isValid, ProvisionalKey.isOne(path.id),
+            let table = (try? place(of: path.collection))??.table, table.mapping.generatesIDs
+        else { return nil }
+        return table
+    }
+
+    /// Refuses what would write a provisional key into the database.
+    ///
+    /// - Parameter isAddition: Whether the rows themselves have no keys yet.
+    /// - Throws: A refusal.
+    func checkKeys(_ writes: [DocumentWrite], isAddition: Bool = false) throws(StorageError) {
+        guard generatesIDs else { return }
+        for write in writes {
+            var stranger = (isAddition ? write.path.parent : write.path)?.provisional(in: self)
+            for value in write.values where stranger == nil { stranger = value.provisional(in: self) }
+            if let stranger { throw .namelessRow(stranger) }
+        }
     }
 
     func canonical(_ write: DocumentWrite) -> DocumentWrite {

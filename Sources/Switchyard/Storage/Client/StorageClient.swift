@@ -25,7 +25,9 @@ public protocol StorageClient: Sendable {
     /// it. By default, the name has 20 letters and digits.
     ///
     /// Where only the server can make names, as in a table with counted keys, this one stands for that which the server will
-    /// make: it is good for one creation, which needs a connection and is not queued. ``WriteReceipt/added`` is the document.
+    /// make: it is good for one creation. A creation that needs a connection is answered at once, and ``WriteReceipt/added`` is
+    /// the document. One that waits in the queue shows the document under this name until the server has made another;
+    /// ``WriteReceipt/Acknowledgement/added`` then tells it, and both stand for the document.
     func newDocument(in collection: CollectionPath) -> StoragePath
 
     /// The document at `path`. A missing document is not an error: its snapshot has no data.

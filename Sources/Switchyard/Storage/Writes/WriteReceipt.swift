@@ -9,16 +9,21 @@ public struct WriteReceipt: Sendable {
         public let commitTime: Timestamp
         /// For each write, the document's version after it; `nil` for deletions, and if the backend does not report it.
         public let updateTimes: [Timestamp?]
+        /// The added document, if the server has made its name. From now on, the name that it had on this device stands for it
+        /// here.
+        public let added: StoragePath?
 
-        public init(commitTime: Timestamp, updateTimes: [Timestamp?]) {
+        public init(commitTime: Timestamp, updateTimes: [Timestamp?], added: StoragePath? = nil) {
             self.commitTime = commitTime
             self.updateTimes = updateTimes
+            self.added = added
         }
     }
 
     /// The batch's own name: the same in the queue of pending writes and in a provider's ledger.
     public let batchID: String
-    /// The added document, if the server has made its name; see ``StorageClient/newDocument(in:)``.
+    /// The added document, if the server has made its name already; see ``StorageClient/newDocument(in:)``. For an addition that
+    /// waits, ``Acknowledgement/added`` tells it.
     public let added: StoragePath?
     /// The answer, if it was known when the receipt was made.
     let present: Acknowledgement?

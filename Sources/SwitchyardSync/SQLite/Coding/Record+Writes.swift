@@ -57,6 +57,8 @@ extension RecordWriter {
         write(batch.queuedAt)
         write(batch.attempts)
         write(batch.lastError) { $0.write($1.rawValue) }
+        write(batch.provisional.sorted()) { $0.write($1) }
+        write(batch.isAddition)
     }
 
     mutating func write(_ batch: RefusedBatch) {
@@ -137,9 +139,12 @@ extension RecordReader {
         let queuedAt = try timestamp()
         let attempts = try int()
         let lastError = try optional { reader throws(StorageError) in StorageError.Code(rawValue: try reader.string()) }
+        // Earlier versions queued no such batches.
+        let isOld = isAtEnd
+        let provisional = isOld ? [] : try array { reader throws(StorageError) in try reader.path() }
         return QueuedBatch(
             number: number, id: id, writes: writes, baseWrites: baseWrites, queuedAt: queuedAt, attempts: attempts,
-            lastError: lastError)
+            lastError: lastError, provisional: Set(provisional), isAddition: isOld ? false : try bool())
     }
 
     mutating func refusedBatch() throws(StorageError) -> RefusedBatch {

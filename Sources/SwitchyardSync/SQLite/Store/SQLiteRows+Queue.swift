@@ -84,14 +84,14 @@ extension SQLiteRows {
             ON CONFLICT DO UPDATE SET record = excluded.record, bases = excluded.bases
             """
         ).bind(owner.key).bind(batch.number).bind(record.bytes).bind(batch.bases?.record ?? []).run()
-        for path in batch.paths {
+        for path in batch.touched {
             try connection.statement("INSERT OR IGNORE INTO batch_paths (path, owner, number) VALUES (?, ?, ?)")
                 .bind(path.rawValue).bind(owner.key).bind(batch.number).run()
         }
     }
 
     func removeBatch(_ batch: QueuedBatch, of owner: QueueOwner) throws(StorageError) {
-        for path in batch.paths {
+        for path in batch.touched {
             try connection.statement("DELETE FROM batch_paths WHERE path = ? AND owner = ? AND number = ?")
                 .bind(path.rawValue).bind(owner.key).bind(batch.number).run()
         }
@@ -105,11 +105,24 @@ extension SQLiteRows {
         try connection.statement("DELETE FROM batch_paths WHERE owner = ?").bind(owner.key).run()
         try connection.statement("DELETE FROM overlays WHERE owner = ?").bind(owner.key).run()
         try connection.statement("DELETE FROM refused WHERE owner = ?").bind(owner.key).run()
+        try connection.statement("DELETE FROM names WHERE owner = ?").bind(owner.key).run()
         var collections: [CollectionPath] = []
         try connection.statement("SELECT DISTINCT collection FROM overlays").rows {
             collections.append(CollectionPath(unchecked: $0.text(0)))
         }
         for collection in collections { try note(collection) }
+    }
+
+    // MARK: Names
+
+    func name(of document: StoragePath, for owner: QueueOwner) throws(StorageError) -> StoragePath? {
+        try connection.statement("SELECT name FROM names WHERE owner = ? AND document = ?")
+            .bind(owner.key).bind(document.rawValue).first { StoragePath(unchecked: $0.text(0)) }
+    }
+
+    func putName(_ name: StoragePath, of document: StoragePath, for owner: QueueOwner) throws(StorageError) {
+        try connection.statement("INSERT OR REPLACE INTO names (owner, document, name) VALUES (?, ?, ?)")
+            .bind(owner.key).bind(document.rawValue).bind(name.rawValue).run()
     }
 
     // MARK: Overlays

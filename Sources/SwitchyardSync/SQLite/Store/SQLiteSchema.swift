@@ -8,7 +8,7 @@ struct SQLiteSchema {
 
     var version: Int64 { Int64(steps.count) }
 
-    static let current = SQLiteSchema(steps: [first, second])
+    static let current = SQLiteSchema(steps: [first, second, third])
 
     /// Keys are text and the tables are ordered by them, so that a collection's documents are adjacent. Columns that only the
     /// collector searches, every few minutes, have no index.
@@ -44,13 +44,19 @@ struct SQLiteSchema {
         ALTER TABLE batches ADD COLUMN bases BLOB;
         """
 
+    /// Documents of this device under the names that the server made for them.
+    private static let third = """
+        CREATE TABLE names (
+            owner TEXT NOT NULL, document TEXT NOT NULL, name TEXT NOT NULL, PRIMARY KEY (owner, document)) WITHOUT ROWID;
+        """
+
     /// Data that came from the server and can be fetched again.
     static let cacheTables = [
         "targets", "confirmed", "collections", "documents", "uses", "bundles", "named_queries",
     ]
 
     /// Every table with contents, for clearing the store.
-    static let tables = cacheTables + ["globals", "batches", "batch_paths", "overlays", "refused"]
+    static let tables = cacheTables + ["globals", "batches", "batch_paths", "overlays", "refused", "names"]
 
     /// Marks a file as ours (`SWYD`), so that a foreign database is never mistaken for a damaged store.
     static let applicationID: Int64 = 0x5357_5944

@@ -9,6 +9,7 @@ extension MemoryRows {
             for batch in queue.waiting { rest.putBatch(batch, of: other) }
             for overlay in queue.overlays.values { rest.putOverlay(overlay, of: other) }
             for batch in queue.refused { rest.putRefused(batch, of: other) }
+            for (document, name) in queue.names { rest.putName(name, of: document, for: other) }
         }
         rest.commit()
         return rest
@@ -56,7 +57,7 @@ extension MemoryRows {
         }
         undo { [unowned self] in removeBatch(batch, of: owner) }
         queues[owner, default: MemoryQueue()].batches.insert(batch, at: index)
-        for path in batch.paths {
+        for path in batch.touched {
             batchCounts[path, default: 0] += 1
             queues[owner]!.numbers[path, default: []].file(batch.number)
         }
@@ -76,12 +77,24 @@ extension MemoryRows {
         } else {
             queues[owner]!.batches.remove(at: index)
         }
-        for path in old.paths {
+        for path in old.touched {
             let left = (batchCounts[path] ?? 1) - 1
             batchCounts[path] = left > 0 ? left : nil
             queues[owner]!.numbers[path]?.unfile(number)
             if queues[owner]!.numbers[path]?.isEmpty == true { queues[owner]!.numbers[path] = nil }
         }
+    }
+
+    func name(of document: StoragePath, for owner: QueueOwner) -> StoragePath? { queues[owner]?.names[document] }
+
+    func putName(_ name: StoragePath, of document: StoragePath, for owner: QueueOwner) {
+        setName(name, of: document, for: owner)
+    }
+
+    private func setName(_ name: StoragePath?, of document: StoragePath, for owner: QueueOwner) {
+        let old = queues[owner]?.names[document]
+        undo { [unowned self] in setName(old, of: document, for: owner) }
+        queues[owner, default: MemoryQueue()].names[document] = name
     }
 
     func overlay(of owner: QueueOwner, at path: StoragePath) -> Overlay? { queues[owner]?.overlays[path] }
@@ -147,7 +160,9 @@ struct MemoryQueue {
     var overlays: [StoragePath: Overlay] = [:]
     var overlaysByCollection: [CollectionPath: Set<StoragePath>] = [:]
     var refused: [RefusedBatch] = []
-    /// The numbers of the batches that write to a document, in ascending order.
+    /// The names that the server made for documents of this device.
+    var names: [StoragePath: StoragePath] = [:]
+    /// The numbers of the batches that write to a document, or wait for its name, in ascending order.
     var numbers: [StoragePath: ArraySlice<Int>] = [:]
 
     var waiting: ArraySlice<QueuedBatch> { batches[start...] }

@@ -15,7 +15,7 @@ final class MemoryRows: StoreRows {
     var lastCollection: MemoryCollection?
     var documentBytes: Int64 = 0
     var queues: [QueueOwner: MemoryQueue] = [:]
-    /// The number of batches, of all users, that write to a document.
+    /// The number of batches, of all users, that write to a document or wait for its name.
     var batchCounts: [StoragePath: Int] = [:]
     private var bundles: [UTF8Key: BundleRecord] = [:]
     private var namedQueries: [UTF8Key: NamedQueryRecord] = [:]

@@ -1,0 +1,95 @@
+import Switchyard
+
+/// The names that the server has made for documents of this device, in place of those that they had here.
+extension LocalTransaction {
+    /// The document under its present name.
+    func named(_ path: StoragePath) throws(StorageError) -> StoragePath {
+        guard let provisional, path.isValid else { return path }
+        var path = path
+        // From the top: the name of a document is known under that of its parent.
+        for depth in path.lineage.indices {
+            let document = path.lineage[depth]
+            guard provisional.isProvisional(document), let name = try rows.name(of: document, for: owner) else {
+                continue
+            }
+            path = path.moved(from: document, to: name)
+        }
+        return path
+    }
+
+    func named(_ writes: [DocumentWrite]) throws(StorageError) -> [DocumentWrite] {
+        guard provisional != nil else { return writes }
+        let names = try names(of: paths { note in for write in writes { _ = write.mappingPaths(note) } })
+        return names.isEmpty ? writes : writes.map { $0.mappingPaths { names[$0] ?? $0 } }
+    }
+
+    func named(_ query: LiveQuery) throws(StorageError) -> LiveQuery {
+        guard provisional != nil else { return query }
+        let names = try names(of: paths { note in _ = query.mappingPaths(note) })
+        return names.isEmpty ? query : query.mappingPaths { names[$0] ?? $0 }
+    }
+
+    /// What a batch, whose names are the present ones, has to wait for.
+    ///
+    /// - Throws: If it mentions a document that nobody has added, and does not add it by itself.
+    func expectation(of writes: [DocumentWrite]) throws(StorageError) -> Expectation {
+        guard let provisional else { return Expectation() }
+        var expectation = Expectation()
+        var references: Set<StoragePath> = []
+        for write in writes {
+            expectation.documents.formUnion(provisional.documents(on: write.path))
+            references.formUnion(write.references)
+        }
+        for path in references {
+            expectation.documents.formUnion(provisional.documents(on: path))
+        }
+        for document in expectation.documents.sorted() {
+            // Its addition is the first that is pending on it.
+            if try rows.overlay(of: owner, at: document) != nil { continue }
+            guard let write = writes.first(where: { $0.path == document }), !references.contains(document) else {
+                throw .unknownAddition(document)
+            }
+            guard write.isAddition else { throw .unnamedDocument(document) }
+            guard writes.count == 1 else { throw .sharedAddition(document) }
+            expectation.isAddition = true
+        }
+        return expectation
+    }
+
+    /// Those of the paths that have other names by now.
+    private func names(of paths: Set<StoragePath>) throws(StorageError) -> [StoragePath: StoragePath] {
+        var names: [StoragePath: StoragePath] = [:]
+        for path in paths {
+            let name = try named(path)
+            if name != path { names[path] = name }
+        }
+        return names
+    }
+
+    private func paths(_ visit: ((StoragePath) -> StoragePath) -> Void) -> Set<StoragePath> {
+        var paths: Set<StoragePath> = []
+        visit { path in
+            paths.insert(path)
+            return path
+        }
+        return paths
+    }
+}
+
+extension DocumentWrite {
+    /// The documents to which its values refer.
+    fileprivate var references: Set<StoragePath> {
+        var references: Set<StoragePath> = []
+        _ = mappingReferences { path in
+            references.insert(path)
+            return path
+        }
+        return references
+    }
+
+    /// Whether it can bring a document into being whose name the server makes.
+    fileprivate var isAddition: Bool {
+        guard case .set = operation else { return false }
+        return precondition == .none || precondition == .exists(false)
+    }
+}
