@@ -17,7 +17,8 @@ import Testing
     init() throws { try FileManager.default.copyItem(at: Self.saved, to: folder) }
 
     private func app() async throws -> Infrastructure {
-        var configuration = FirebaseConfiguration(project: "demo-switchyard", apiKey: "any", usesEmulatorVariables: false)
+        var configuration = FirebaseConfiguration(
+            project: "demo-switchyard", apiKey: "any", usesEmulatorVariables: false)
         configuration.emulators = FirebaseConfiguration.Emulators(
             firestore: Self.address, auth: Self.address, storage: Self.address)
         var selection = InfrastructureSelection(default: .firebase)

@@ -30,7 +30,7 @@ extension RowWriter {
     private func add(_ object: JSONObject, _ shape: RowShape) async throws(StorageError) -> AnswerRow {
         let wasSent = batch?.mayHaveBeenSent == true
         guard let column = shape.mapping.witnessColumn, let batch else {
-            // Only once: nobody could tell whether it is there already.
+            // Only once: there would be no way to know whether it exists already.
             if wasSent { throw StorageError.unknownAddition(to: shape.mapping, nil).asRefusal() }
             do throws(StorageError) { return try await insert(object, shape) } catch {
                 throw error.mayHaveTakenEffect ? .unknownAddition(to: shape.mapping, error) : error

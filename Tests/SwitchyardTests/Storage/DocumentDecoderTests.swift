@@ -39,7 +39,7 @@ import Testing
         if random.chance(50) { data["list"] = .array((0..<random.int(0..<4)).map { _ in inner() }) }
         if random.chance(40) { data["any"] = random.value() }
         if random.chance(40) { data["when"] = .timestamp(Timestamp(microseconds: 5)) }
-        // What nobody asks for, before, between and behind the others.
+        // Members that are not requested, before, between and behind the others.
         for name in ["", "b", "lisp", "zz"] where random.chance(30) { data[name] = random.value() }
         return data
     }
