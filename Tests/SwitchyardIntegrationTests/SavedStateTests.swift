@@ -6,8 +6,9 @@ import SwitchyardSync
 import SwitchyardTestSupport
 import Testing
 
-/// A state folder of an earlier version: one account, two documents that the server has, and two writes that it does not. It was
-/// written by a client of a local server at this address, which does not run here.
+/// A state folder of an earlier version: an account, two documents that the server has, and two writes that it does not have.
+///
+/// A client of a local server at this address wrote it. The server does not run here.
 @Suite(.serialized) struct SavedStateTests {
     private static let address = "127.0.0.1:39417"
     private static let saved = URL(fileURLWithPath: #filePath).deletingLastPathComponent()

@@ -22,9 +22,9 @@ struct CallerStreamTests {
 
         /// - Parameter interval: How often a live query polls.
         init(lookingEvery interval: Duration) async throws {
-            var options = LocalSupabaseOptions()
-            options.now = { [clock] in clock.now }
-            supabase = try await LocalSupabase.onSharedPostgres(options)
+            var server = LocalSupabaseOptions()
+            server.now = { [clock] in clock.now }
+            supabase = try await LocalSupabase.onSharedPostgres(server)
             // Behind the service's own tables, so that its policies on channels are there.
             let connection = try await supabase.database.connect()
             try await connection.run(script: DocumentSchema.sql)
