@@ -173,7 +173,7 @@ struct SupabaseDriver: SyncDriver {
 
     func isProvisional(_ document: StoragePath) -> Bool { tables.isProvisional(document) }
 
-    func findsAddition(of document: StoragePath) -> Bool { tables.hasWitness(for: document) }
+    func findsAddition(of document: StoragePath) -> Bool { tables.isFound(document) }
 
     func add(_ batch: OutgoingBatch) async throws(StorageError) -> (document: StoragePath, result: CommitResult) {
         let write = tables.canonical(batch.writes[0])

@@ -78,7 +78,7 @@ extension LocalTransaction {
 
 extension DocumentWrite {
     /// The documents to which its values refer.
-    fileprivate var references: Set<StoragePath> {
+    var references: Set<StoragePath> {
         var references: Set<StoragePath> = []
         _ = mappingReferences { path in
             references.insert(path)

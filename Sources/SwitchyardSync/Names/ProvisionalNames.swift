@@ -6,8 +6,6 @@ struct ProvisionalNames {
 
     /// The documents with such names on the way to one, outermost first, and itself.
     func documents(on path: StoragePath) -> [StoragePath] { path.lineage.filter(isProvisional) }
-
-    func areOn(_ path: StoragePath) -> Bool { path.lineage.contains(where: isProvisional) }
 }
 
 /// What the server has to make before a batch can be sent, and whether the batch has it made.
@@ -70,10 +68,17 @@ extension StorageError {
     ///   - reason: Why, as a sentence.
     ///   - writes: What depends on it.
     static func missingAddition(_ path: StoragePath, _ reason: String, _ writes: [DocumentWrite]) -> StorageError {
-        let isWritten = writes.contains { $0.path == path || $0.path.isBelow(path) }
+        func isMeant(_ other: StoragePath) -> Bool { other == path || other.isBelow(path) }
+        let relation =
+            if writes.contains(where: { isMeant($0.path) }) {
+                "which it changes"
+            } else if writes.contains(where: { $0.references.contains(where: isMeant) }) {
+                "to which it refers"
+            } else {
+                "to which another one refers that it depends on"
+            }
         return StorageError(
-            .failedPrecondition,
-            "The write was not sent, because “\(path)”, \(isWritten ? "which it changes" : "to which it refers"), was not added: "
-                + reason, isRetryable: false, isRefusal: true)
+            .failedPrecondition, "The write was not sent, because “\(path)”, \(relation), was not added: \(reason)",
+            isRetryable: false, isRefusal: true)
     }
 }

@@ -7,6 +7,7 @@ extension View {
         for path in draft.contents.pending.sorted() where name(path) != path {
             guard let document = draft.contents[path] else { continue }
             draft.put(nil, at: path, evaluator)
+            draft.mayHaveGap = true
             // The stream may have shown it already.
             guard draft.contents[name(path)] == nil else { continue }
             draft.put(document.moved(to: name(path)), at: name(path), evaluator)

@@ -58,7 +58,8 @@ struct View {
         _ changes: LocalStore.Documents, in draft: inout ViewDraft, overdue: Set<StoragePath> = [],
         returned: Set<StoragePath> = []
     ) {
-        draft.needsRefill = false
+        draft.needsRefill = draft.mayHaveGap && evaluator.limit != nil
+        draft.mayHaveGap = false
         if draft.word != nil { return draftDecided(changes, in: &draft, returned) }
         let limit = evaluator.limit
         let isFull = limit.map { draft.contents.documents.count == $0.count } ?? false
@@ -93,7 +94,7 @@ struct View {
                     if let edge, let limit {
                         let position = evaluator.ordering(new, edge)
                         let isBeyond = if case .first = limit { position == .after } else { position == .before }
-                        if isBeyond || isMoved { draft.needsRefill = true }
+                        if isBeyond { draft.needsRefill = true }
                     }
                 }
             case (_?, nil): if edge != nil { draft.needsRefill = true }

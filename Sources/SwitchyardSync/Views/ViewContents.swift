@@ -56,6 +56,8 @@ struct ViewDraft {
     var isNewlyDecided = false
     /// The documents that have got another name.
     var moved: Set<StoragePath> = []
+    /// Whether one of them may have left a gap: it was here under both names, or its name puts it behind others.
+    var mayHaveGap = false
     /// Whether this is the first state of the view.
     var isOpening = false
     /// Results that are not among the documents.

@@ -139,6 +139,53 @@ struct GeneratedKeyTests {
         }
     }
 
+    @Test func `A local key is a number that no table counts to, and only a row with a witness waits under one`() throws
+    {
+        for (witness, type, waits) in [
+            ("token", nil, true), (nil, nil, false), ("token", .uuid, false), ("token", .text, true),
+        ]
+            as [(String?, SupabaseColumnType?, Bool)]
+        {
+            var mapping = Self.mapping(witness: witness)
+            mapping.columnTypes["id"] = type
+            let tables = try TableMappings([mapping], usesDocuments: false)
+            let path = try #require(tables.newDocument(in: "tasks"))
+            let number = try #require(Int64(path.id))
+            #expect(number <= -(1 << 62) && String(number) == path.id)
+            #expect(tables.isProvisional(path) && tables.isFound(path) == waits)
+            for id in ["41", "-41", "0", "new", "-04611686018427387904", "\(Int64.min)0"] {
+                #expect(!tables.isProvisional(CollectionPath("tasks").document(id)))
+            }
+            #expect(!tables.isProvisional(CollectionPath("others").document(path.id)))
+        }
+    }
+
+    @Test func `The witness of a batch is a UUID that follows from its name`() {
+        let (one, other) = (RowWitness(column: "token", ofBatch: "a"), RowWitness(column: "token", ofBatch: "b"))
+        #expect(one == RowWitness(column: "token", ofBatch: "a") && one.value != other.value)
+        for witness in [one, other] {
+            #expect(UUID(uuidString: witness.value)?.uuidString.lowercased() == witness.value)
+        }
+    }
+
+    @Test func `A write with a local key in it never reaches the database`() throws {
+        var mapping = Self.mapping(witness: "token")
+        mapping.references = ["n": "tasks"]
+        let tables = try TableMappings([mapping])
+        let local = try #require(tables.newDocument(in: "tasks"))
+        let writes: [DocumentWrite] = [
+            .delete(local), .delete(local.collection("notes").document("a")),
+            try .set("notes/a", ["all": [.of(local)]]),
+            try .update("tasks/1", ["n": .arrayUnion(.of(local))]),
+        ]
+        for write in writes {
+            let refusal = #expect(throws: StorageError.self) { try tables.checkKeys([write]) }
+            #expect(refusal?.isRefusal == true && refusal?.message.contains(local.rawValue) == true)
+        }
+        try tables.checkKeys([try .set(local, ["n": 1])], isAddition: true)
+        try tables.checkKeys([.delete("tasks/1"), try .set("notes/a", ["task": .of("tasks/-5" as StoragePath)])])
+    }
+
     @Test func `A witness needs generated keys, and a column of its own`() {
         var mapping = Self.mapping(witness: "title")
         #expect(throws: InfrastructureError.self) { try TableMappings([mapping]) }

@@ -34,6 +34,8 @@ final class SimClient {
     private(set) var wrongBatch: String?
     /// What was ever queued, and by whom.
     private(set) var queued: [(id: String, user: String?)] = []
+    /// What was ever added under a local name.
+    private(set) var added: [Addition] = []
     /// What was queued and deleted with all of its user's data; it may still have reached the server.
     private(set) var wiped: Set<String> = []
     /// Rejected batches that the user has decided about.
@@ -43,6 +45,13 @@ final class SimClient {
     /// The first document whose pending writes did not fit the cache when a user came.
     private(set) var wrongOverlay: StoragePath?
     private var options: [Int: ViewOptions] = [:]
+
+    struct Addition {
+        let path: StoragePath
+        let id: String
+        let user: String?
+    }
+
     private(set) var waits: Set<Int> = []
     private var lastToken = 0
     private(set) var trace: Trace
@@ -61,7 +70,8 @@ final class SimClient {
         trace = Trace(keepsText: keepsTrace)
         store = FlakyStore(try makeStore())
         machine = try SyncMachine(
-            store: store, policy: policy, owner: QueueOwner("alice"), usesTags: tables != .none, makeName: names.next)
+            store: store, policy: policy, owner: QueueOwner("alice"), usesTags: tables != .none,
+            isProvisional: \.isLocal, makeName: names.next)
         perform(machine.start())
     }
 
@@ -81,7 +91,11 @@ final class SimClient {
                 listeners[id] = nil
                 shown[id] = nil
                 note("failed", id)
-            case .queueChanged(.added(let batch)): queued.append((batch.id, machine.owner.userID))
+            case .queueChanged(.added(let batch)):
+                queued.append((batch.id, machine.owner.userID))
+                if let path = batch.addition {
+                    added.append(Addition(path: path, id: batch.id, user: machine.owner.userID))
+                }
             case .waitFinished(let token, _): waits.remove(token)
             case .inSync, .writeQueued, .writeFinished, .queueChanged, .refusedChanged: break
             case .openWatch: isWatchOpening = true
@@ -188,7 +202,8 @@ final class SimClient {
         store.close()
         store = FlakyStore(try makeStore())
         machine = try SyncMachine(
-            store: store, policy: policy, owner: QueueOwner(user), usesTags: tables != .none, makeName: names.next)
+            store: store, policy: policy, owner: QueueOwner(user), usesTags: tables != .none,
+            isProvisional: \.isLocal, makeName: names.next)
         checkOverlays()
         perform(machine.start())
     }
@@ -234,7 +249,8 @@ final class SimClient {
         waits = []
         perform(old.emptySnapshots())
         machine = try SyncMachine(
-            store: store, policy: policy, owner: QueueOwner(user), usesTags: tables != .none, makeName: names.next)
+            store: store, policy: policy, owner: QueueOwner(user), usesTags: tables != .none,
+            isProvisional: \.isLocal, makeName: names.next)
         machine.waiting = others
         reads = []
         if !isNetworkEnabled { feed(.setNetwork(isEnabled: false)) }

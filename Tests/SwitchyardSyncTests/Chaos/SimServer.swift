@@ -40,6 +40,9 @@ struct SimServer {
     private(set) var ledger: [String: Result<CommitResult, StorageError>] = [:]
     private var changed: [StoragePath: Int64] = [:]
     private var time: Int64 = 1_000_000
+    private var lastKey = 0
+    /// Batches that came with a name that only a device knows.
+    private(set) var strays: [String] = []
 
     let tables: SimTables
 
@@ -82,11 +85,33 @@ struct SimServer {
     /// Carries out a batch at its first coming; every later one gets the same answer and has no effect.
     mutating func commit(_ batch: OutgoingBatch) -> Result<CommitResult, StorageError> {
         if let known = ledger[batch.id] { return known }
+        let (id, isAddition) = (batch.id, batch.isAddition)
+        var batch = batch
+        if isAddition {
+            lastKey += 1
+            batch = OutgoingBatch(
+                id: id,
+                writes: batch.writes.map { write in
+                    DocumentWrite(
+                        path: write.path.collection.document("\(lastKey)"), operation: write.operation,
+                        transforms: write.transforms, precondition: write.precondition)
+                }, mayHaveBeenSent: batch.mayHaveBeenSent)
+        }
+        for write in batch.writes {
+            _ = write.mappingPaths { path in
+                if path.isLocal { strays.append(id) }
+                return path
+            }
+        }
         time += 1000
         var staged = documents
         var result = CommitResult(commitTime: now)
+        result.added = isAddition ? batch.writes[0].path : nil
         do throws(StorageError) {
             for write in batch.writes {
+                if isAddition, case .set(let data) = write.operation, data["n"] == 3 {
+                    throw StorageError(.unauthorized, "There are enough of these.")
+                }
                 let old = staged[write.path] ?? .missing(write.path)
                 try write.check(against: old)
                 var (data, values) = write.applied(to: old.data, serverTime: now)
@@ -222,4 +247,9 @@ struct SimStream {
     }
 
     private func token(_ server: SimServer) -> [UInt8] { Array(String(server.now.microseconds).utf8) }
+}
+
+extension StoragePath {
+    /// Whether the server makes another name of this one.
+    var isLocal: Bool { collection.id == "tasks" && id.utf8.first == UInt8(ascii: "-") }
 }

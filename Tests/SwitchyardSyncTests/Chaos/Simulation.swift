@@ -18,6 +18,9 @@ final class Simulation {
     private let isOdd: Bool
     /// In a quarter of the schedules some of the collections, in another quarter all.
     private let tables: SimTables
+    /// Whether the server makes the names of some documents; two in five schedules.
+    private let hasNames: Bool
+    private var lastName = 0
 
     private static let counter: StoragePath = "counters/one"
     /// What a device takes for the present: long ago, about the server's time, and far from now.
@@ -35,6 +38,7 @@ final class Simulation {
         generator = SeededGenerator(seed: seed)
         hasFailingStores = generator.chance(25)
         isOdd = generator.chance(40)
+        hasNames = seed % 5 < 2
         tables = seed.isMultiple(of: 4) ? .some : seed.isMultiple(of: 3) ? .all : .none
         server = SimServer(tables)
         for index in 0..<generator.int(1..<4) {
@@ -72,7 +76,7 @@ final class Simulation {
         case 0..<18: write(client)
         case 18..<26:
             let isFromCache = generator.chance(25)
-            client.listen(randomQuery(), fromCache: isFromCache, isBrief: isFromCache && generator.chance(40))
+            client.listen(randomQuery(of: client), fromCache: isFromCache, isBrief: isFromCache && generator.chance(40))
         case 26..<30:
             if let id = client.listeners.keys.sorted().randomElement(using: &generator) { client.unlisten(id) }
         case 30..<55: client.deliverEvent(isDoubled: generator.chance(10), isLost: generator.chance(3))
@@ -146,7 +150,8 @@ final class Simulation {
     }
 
     private func write(_ client: SimClient) {
-        let (writes, isIncrement) = randomWrites()
+        let (writes, isIncrement) =
+            hasNames && generator.chance(40) ? (randomWritesWithNames(of: client), false) : randomWrites()
         if client.write(writes), isIncrement, let id = client.queued.last?.id { increments.append(id) }
     }
 
@@ -196,6 +201,54 @@ final class Simulation {
                 [DocumentWrite(path: Self.counter, operation: .patch([:], mask: []), transforms: transforms)], true
             )
         }
+    }
+
+    /// Adds a document under a local name, or writes to one that was added, or refers to it.
+    private func randomWritesWithNames(of client: SimClient) -> [DocumentWrite] {
+        let value = DocumentValue.integer(Int64(generator.int(0..<6)))
+        guard let path = client.added.randomElement(using: &generator)?.path, generator.chance(60) else {
+            lastName += 1
+            var data: DocumentData = ["n": value]
+            if let other = client.added.last?.path, generator.chance(30) { data["task"] = .of(other) }
+            return [
+                DocumentWrite(
+                    path: StoragePath(unchecked: "tasks/-\(lastName)"), operation: .set(data),
+                    precondition: generator.chance(50) ? .exists(false) : .none)
+            ]
+        }
+        let patch = DocumentWrite.Operation.patch(["n": value], mask: ["n"])
+        let reference = DocumentWrite.Operation.patch(["task": .of(path)], mask: ["task"])
+        return switch generator.int(0..<6) {
+        case 0: [DocumentWrite(path: path, operation: .delete)]
+        case 1: [DocumentWrite(path: path, operation: .set(["n": value, "task": .of(path)]))]
+        case 2: [DocumentWrite(path: randomPath(), operation: reference)]
+        case 3:
+            [
+                DocumentWrite(path: path, operation: patch, precondition: .exists(true)),
+                DocumentWrite(path: path.collection("rooms").document("1"), operation: reference),
+            ]
+        default: [DocumentWrite(path: path, operation: patch, precondition: .exists(true))]
+        }
+    }
+
+    /// Over documents with local names.
+    private func randomQuery(of client: SimClient) -> LiveQuery {
+        guard hasNames, generator.chance(40) else { return randomQuery() }
+        var query = Query(in: "tasks")
+        let path = client.added.randomElement(using: &generator)?.path ?? "tasks/-1"
+        switch generator.int(0..<6) {
+        case 0: return .document(path)
+        case 1:
+            query = Query(in: generator.chance(50) ? "rooms" : "tasks")
+            query.filter = .comparison("task", .equal, .of(path))
+        case 2: query = Query(in: path.collection("rooms"))
+        case 3:
+            query.orders = [Query.Order("n", .ascending)]
+            query.limit = generator.chance(50) ? .first(2) : .last(2)
+        case 4: query.filter = .comparison("n", .greaterThan, 2)
+        default: break
+        }
+        return .query(query)
     }
 
     private func randomQuery() -> LiveQuery {
@@ -275,7 +328,10 @@ final class Simulation {
     private func check() throws {
         for client in clients {
             guard client.machine.isQuiet else {
-                throw failure("\(client.name) still waits for \(client.machine.unrest)")
+                let late = client.machine.views.values.filter { !$0.view.isSynced }.map(\.view.query)
+                throw failure(
+                    "\(client.name) still waits for \(client.machine.unrest): \(late), looking up "
+                        + "\(client.machine.activeLimboTargets)")
             }
             guard client.waits.isEmpty else { throw failure("\(client.name): a wait for the queue never ends") }
             if let wrong = client.wrongSnapshot {
@@ -287,6 +343,7 @@ final class Simulation {
                 throw failure("\(client.name): pending writes of \(path) are out of date")
             }
             try checkViews(of: client)
+            try checkNames(of: client)
             try checkQueue(of: client)
         }
         // Of those whose queue was deleted, some had reached the server.
@@ -310,7 +367,8 @@ final class Simulation {
                 try checkCacheView(snapshot, of: client)
                 continue
             }
-            let expected = server.results(of: query)
+            // Its documents may have got other names.
+            let expected = server.results(of: hasNames ? snapshot.query : query)
             let isEqual = snapshot.documents.elementsEqual(expected) { $0.path == $1.path && $0.data == $1.data }
             guard isEqual, !snapshot.isFromCache, !snapshot.hasPendingWrites else {
                 throw failure(
@@ -341,8 +399,11 @@ final class Simulation {
     /// Every batch that was ever queued has had its answer, and those that were refused can be decided about.
     private func checkQueue(of client: SimClient) throws {
         var refused: Set<String> = []
+        let dependents = try rejectedDependents(of: client)
         for (id, _) in client.queued where !client.wiped.contains(id) {
             switch server.ledger[id] {
+            case nil where client.resolved.contains(id): break
+            case nil where dependents.contains(id): refused.insert(id)
             case nil: throw failure("batch \(id) is lost")
             case .failure where client.resolved.contains(id): break
             case .failure: refused.insert(id)
@@ -355,6 +416,31 @@ final class Simulation {
             listed.formUnion(try client.machine.refused().map(\.id))
         }
         guard listed == refused else { throw failure("\(refused) were refused, \(listed) are listed") }
+    }
+
+    /// The rejected batches that were never sent, because a document that they mention was not added.
+    private func rejectedDependents(of client: SimClient) throws -> Set<String> {
+        var found: Set<String> = []
+        for user in Self.users.reversed() {
+            client.setUser(user)
+            for batch in try client.machine.refused() where batch.message.contains("was not added") {
+                found.insert(batch.id)
+            }
+        }
+        return found
+    }
+
+    /// What was added has the server's name everywhere.
+    private func checkNames(of client: SimClient) throws {
+        guard server.strays.isEmpty else { throw failure("batches \(server.strays) came with local names") }
+        for addition in client.added where addition.user == client.user && !client.wiped.contains(addition.id) {
+            guard case .success(let result)? = server.ledger[addition.id] else { continue }
+            let name = try client.machine.names(of: [addition.path])[addition.path]
+            guard name == result.added else {
+                throw failure(
+                    "\(client.name): \(addition.path) is \(name ?? "nothing") and not \(result.added ?? "nothing")")
+            }
+        }
     }
 
     private func failure(_ text: String) -> SimulationFailure {

@@ -36,6 +36,7 @@ import Testing
             })
         #expect(refused[1].message.contains("“tasks/-1”, which it changes, was not added"))
         #expect(refused[2].message.contains("“tasks/-1”, to which it refers, was not added"))
+        #expect(refused[4].message.contains("“tasks/-1”, to which another one refers that it depends on"))
         for token in [1001, 1002, 1004, 1005, 1006] {
             #expect(throws: StorageError.self, "\(token)") { try bench.answers[token]?.get() }
         }

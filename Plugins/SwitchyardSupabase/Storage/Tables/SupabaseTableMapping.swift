@@ -35,8 +35,8 @@ public struct SupabaseTableMapping: Sendable, Hashable, Codable {
     /// Whether the database makes the IDs of added rows, as for an identity column.
     ///
     /// With a ``witnessColumn``, additions wait in the queue like all writes, and the row has a local ID until the database has
-    /// made one: a negative number beyond any that a table counts to. Without, adding a document waits for the answer, which
-    /// has the ID, and so needs a connection.
+    /// made one: a negative number beyond any that a table counts to. Without, and for IDs of type `uuid`, adding a document
+    /// waits for the answer, which has the ID, and so needs a connection.
     public var generatesIDs = false
     /// With ``generatesIDs``: a column of type `uuid`, unique and none of the fields, into which the client writes a UUID when it
     /// adds a row. By it the client finds out whether the row was added if the answer is lost; without it, it cannot.

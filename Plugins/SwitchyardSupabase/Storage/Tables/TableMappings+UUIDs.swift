@@ -25,8 +25,12 @@ extension TableMappings {
 
     func isProvisional(_ path: StoragePath) -> Bool { provisionalTable(of: path) != nil }
 
-    /// Whether the addition that a path stands for can be found by its witness.
-    func hasWitness(for path: StoragePath) -> Bool { provisionalTable(of: path)?.mapping.witnessColumn != nil }
+    /// Whether the addition that a path stands for can be found by its witness, and the row shown until then: no value of type
+    /// `UUID` could read a provisional key.
+    func isFound(_ path: StoragePath) -> Bool {
+        guard let mapping = provisionalTable(of: path)?.mapping else { return false }
+        return mapping.witnessColumn != nil && !mapping.uuidColumns.contains(mapping.idColumn)
+    }
 
     private func provisionalTable(of path: StoragePath) -> MappedTable? {
         guard generatesIDs, path.isValid, ProvisionalKey.isOne(path.id),
