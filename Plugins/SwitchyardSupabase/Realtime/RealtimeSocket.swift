@@ -248,7 +248,6 @@ final class RealtimeSocket: Sendable {
     /// between.
     ///
     /// - Returns: Whether it was the latest.
-    /// - Returns: Whether it was the latest.
     private func take(_ answer: TokenAnswer, _ state: inout State) -> Bool {
         guard answer.question > state.answeredQuestion else { return false }
         state.answeredQuestion = answer.question

@@ -84,7 +84,7 @@ extension SupabaseDriver {
                 hasRows ? "switchyard_commit_rows" : "switchyard_commit", arguments, isIdempotent: true, for: batch)
         } catch {
             guard hasRows, error.underlying as? SupabaseSchemaProblem == .missing else { throw error }
-            // Nobody has installed anything, and nobody has to for tables.
+            // Nothing is installed, and tables need nothing.
             throw .separateRows
         }
         var result = try CommitResult(postgres: answer, of: writes.count)

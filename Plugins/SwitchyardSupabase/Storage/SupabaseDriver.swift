@@ -71,7 +71,7 @@ struct SupabaseDriver: SyncDriver {
         var rowPaths: [TableMappings.Place: [StoragePath]] = [:]
         for path in Set(paths.map { tables.canonical($0) }) {
             if tables.isProvisional(path) {
-                // Nobody has it but this device.
+                // Only this device has it.
                 skipped += 1
             } else if let place = try tables.place(of: path.collection) {
                 rowPaths[place, default: []].append(path)

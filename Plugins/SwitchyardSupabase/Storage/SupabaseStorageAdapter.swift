@@ -16,19 +16,19 @@ public final class SupabaseStorageAdapter: StorageClientWrapper {
     private let hints: ChangeHints
     private let checkInterval: Duration
 
-    init(_ surroundings: SupabaseContext) async throws(InfrastructureError) {
-        let configuration = surroundings.configuration
-        let context = surroundings.module
-        functions = SupabaseFunctions(surroundings)
+    init(_ client: SupabaseContext) async throws(InfrastructureError) {
+        let configuration = client.configuration
+        let context = client.module
+        functions = SupabaseFunctions(client)
         tables = SupabaseTables(
             PostgRESTService(
-                project: surroundings.project, tokens: surroundings.tokens, transport: surroundings.transport,
+                project: client.project, tokens: client.tokens, transport: client.transport,
                 clock: context.clock, now: context.now))
         mappings = try TableMappings(configuration.tables, usesDocuments: configuration.usesDocumentTable)
         let service = PostgRESTService(
-            project: surroundings.project, tokens: surroundings.tokens, transport: surroundings.transport,
+            project: client.project, tokens: client.tokens, transport: client.transport,
             clock: context.clock, gate: SchemaCheck(needed: 1), now: context.now)
-        let share = configuration.realtime.mode == .off ? nil : surroundings.session.realtime(for: .documents)
+        let share = configuration.realtime.mode == .off ? nil : client.session.realtime(for: .documents)
         let driver = SupabaseDriver(
             service: service, tables: mappings, realtime: share?.socket, share: share,
             pace: SupabaseWatch.Pace(alone: configuration.checkInterval), clock: context.clock,
@@ -36,7 +36,7 @@ public final class SupabaseStorageAdapter: StorageClientWrapper {
         (hints, checkInterval) = (driver.hints, configuration.checkInterval)
         let documents = try await SyncedStorageClient(
             driver: driver,
-            folder: configuration.keepsDocuments ? try surroundings.folder("documents") : nil,
+            folder: configuration.keepsDocuments ? try client.folder("documents") : nil,
             cacheBytes: configuration.cacheBytes, context: context)
         base = UUIDTablesClient.around(documents, mappings)
     }

@@ -60,7 +60,7 @@ package final class CallPolicy: Sendable {
         report(operation, .call(operation: operation.name, duration: watch.elapsed, failure: failure))
     }
 
-    // What follows is compiled once, for all types. The optimiser would make it anew for each of the hundred kinds of calls, which
+    // What follows is compiled once, for all types. The optimiser would make it again for each of the hundred kinds of calls, which
     // adds three megabytes to a program.
 
     /// After a first attempt that failed: repeats it where that may help.

@@ -88,7 +88,7 @@ public struct LineObserver: InfrastructureObserver {
         case .call("access token", _, nil), .call("verify token", _, nil), .tokenRefreshed(nil): .debug
         // Every token expires sooner or later.
         case .call("verify token", _, let failure?) where failure.code == .tokenExpired: .debug
-        // Nobody is signed in, as on every first launch: not a failure.
+        // No one is signed in, as on every first launch: not a failure.
         case .call("access token", _, let failure?) where failure.code == .notSignedIn: .debug
         case .streamOpened("state stream"), .streamClosed("state stream", nil): .debug
         // The program intended this: it gave up waiting, or shut the client down.

@@ -74,7 +74,7 @@ extension SwitchReport: CustomStringConvertible {
 
 extension SwitchReport.Move: CustomStringConvertible {
     public var description: String {
-        "\(service): \(from.map { "\($0)" } ?? "nobody") → \(to.map { "\($0)" } ?? "nobody")"
+        "\(service): \(from.map { "\($0)" } ?? "no provider") → \(to.map { "\($0)" } ?? "no provider")"
     }
 }
 

@@ -7,7 +7,7 @@ public struct OutgoingBatch: Sendable {
     public let writes: [DocumentWrite]
     /// Whether an earlier attempt may have reached the server.
     public internal(set) var mayHaveBeenSent: Bool
-    /// The user whose queue holds the batch; never send it in another user's name. `nil` if nobody was signed in.
+    /// The user whose queue holds the batch; never send it in another user's name. `nil` if no one was signed in.
     public let userID: String?
     /// With ``SyncDriverTraits/usesTags``: for each write, the tag that the cached document had, without pending writes, when
     /// the batch was first sent. `nil` for a document without a known tag.

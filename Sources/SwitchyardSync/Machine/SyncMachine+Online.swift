@@ -71,7 +71,7 @@ extension SyncMachine {
     /// Whether the store uses the queue of the current user.
     var isOwnerPresent: Bool { wantedOwner == local.owner }
 
-    /// Users see only their own queue, and nobody else's writes are added to it.
+    /// Users see only their own queue, and no one else's writes are added to it.
     func checkOwner() throws(StorageError) {
         guard !isOwnerPresent else { return }
         throw StorageError(

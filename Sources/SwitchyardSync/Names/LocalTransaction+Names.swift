@@ -31,7 +31,7 @@ extension LocalTransaction {
 
     /// What a batch, whose names are the present ones, has to wait for.
     ///
-    /// - Throws: If it mentions a document that nobody has added, and does not add it by itself.
+    /// - Throws: If it mentions a document that no one has added, and does not add it by itself.
     func expectation(of writes: [DocumentWrite]) throws(StorageError) -> Expectation {
         guard let provisional else { return Expectation() }
         var expectation = Expectation()

@@ -42,7 +42,7 @@ extension QueuedBatch {
 }
 
 extension StorageError {
-    /// - Parameter path: Stands for a document that nobody has added.
+    /// - Parameter path: Stands for a document that no one has added.
     static func unknownAddition(_ path: StoragePath) -> StorageError {
         StorageError(
             .invalidArgument,

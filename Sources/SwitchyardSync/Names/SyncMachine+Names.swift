@@ -74,7 +74,7 @@ extension SyncMachine {
 
     /// Writes with the present names of documents, and the documents that still wait for theirs.
     ///
-    /// - Throws: If they mention a document that nobody has added, and do not add it.
+    /// - Throws: If they mention a document that no one has added, and do not add it.
     func prepareAddition(
         _ writes: [DocumentWrite]
     ) throws(StorageError) -> (writes: [DocumentWrite], awaited: Set<StoragePath>) {

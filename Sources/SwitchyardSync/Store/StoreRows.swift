@@ -122,7 +122,7 @@ package struct StoreGlobals: Sendable, Equatable {
     package var highestBatchNumber = 0
     /// The last signed-in user; `nil` if no user has signed in since the store was created or cleared.
     package var lastUserID: String?
-    /// The user whose overlays fit the cache: only those of the queue in use follow its changes. `nil` if nobody's do.
+    /// The user whose overlays fit the cache: only those of the queue in use follow its changes. `nil` if there are none.
     package var overlayOwner: QueueOwner?
 
     package init() {}

@@ -81,7 +81,7 @@ package struct Overlay: Sendable, Equatable {
     package var path: StoragePath { write.path }
 }
 
-/// The owner of a queue. Each user has one, and so does the device while nobody is signed in.
+/// The owner of a queue. Each user has one, and so does the device while no one is signed in.
 package struct QueueOwner: Sendable, Hashable {
     package let userID: String?
     package init(_ userID: String?) { self.userID = userID }

@@ -29,14 +29,14 @@ struct LostRowAnswerTests {
         try await site.insert(write.before, under: parent)
         if isKnown { _ = try await site.client.documents(Query(in: items), from: .server) }
         let requests = Mutex(0)
-        let isStruck = Mutex(false)
+        let isAffected = Mutex(false)
         let rule = site.supabase.faults.add(fault ?? .delayAnswer(.zero), times: nil) { request in
             guard LostRowSite.isForRows(request) else { return false }
             requests.withLock { $0 += 1 }
             guard request.method != .get, fault != nil else { return false }
-            return isStruck.withLock { isStruck in
-                defer { isStruck = true }
-                return !isStruck
+            return isAffected.withLock { isAffected in
+                defer { isAffected = true }
+                return !isAffected
             }
         }
         defer { site.supabase.faults.remove(rule) }
@@ -65,7 +65,7 @@ struct LostRowAnswerTests {
             #expect(found.rows == write.after, "\(count) bytes")
             let isCut = found.requests > whole.requests
             if isCut, write == .increment {
-                // The row has changed, and nobody can know by whom.
+                // The row has changed, and no one can know by whom.
                 #expect(found.failure?.code == .aborted, "\(count) bytes")
             } else {
                 #expect(found.failure == nil, "\(count) bytes")
@@ -93,9 +93,9 @@ struct LostRowAnswerTests {
     ) async throws {
         let site = try await LostRowSite()
         let found = try await Self.outcome(
-            of: write, on: site, under: "never", knowing: isKnown, LostRowSite.nobody)
+            of: write, on: site, under: "never", knowing: isKnown, LostRowSite.gatewayFailure)
         if write == .increment, !isKnown {
-            // Nobody can know whether the row is what it was.
+            // No one can know whether the row is what it was.
             #expect(found.failure?.code == .aborted)
             #expect(found.rows == write.before)
         } else {
@@ -112,7 +112,9 @@ struct LostRowAnswerTests {
         let site = try await LostRowSite()
         let path: StoragePath = "conformance/one/items/a"
         try await site.insert("a=1", under: "one")
-        site.supabase.faults.add(bytes.map { .cutAnswer(after: $0) } ?? LostRowSite.nobody) { $0.method == .patch }
+        site.supabase.faults.add(bytes.map { .cutAnswer(after: $0) } ?? LostRowSite.gatewayFailure) {
+            $0.method == .patch
+        }
         var failure: StorageError?
         do throws(StorageError) {
             try await site.client.transaction { transaction in

@@ -34,7 +34,7 @@ struct LostRowEditTests {
         Meeting(write: .merge, isCarriedOut: true, edit: change, rows: "a=7"),
         Meeting(write: .update, isCarriedOut: true, edit: change, rows: "a=7"),
         Meeting(write: .setSeveral, isCarriedOut: true, edit: removal, rows: "a=7 b=8 c=9"),
-        // An update makes no row, and a row that was made anew is another one.
+        // An update makes no row, and a row that was made again is another one.
         Meeting(write: .update, isCarriedOut: true, edit: removal, rows: "", failure: .notFound),
         Meeting(write: .delete, isCarriedOut: true, edit: addition, rows: "a=50"),
         Meeting(write: .delete, isCarriedOut: false, edit: "\(removal); \(addition)", rows: "a=50"),
@@ -54,7 +54,7 @@ struct LostRowEditTests {
         _ = try await site.client.documents(Query(in: items), from: .server)
 
         let faults = site.supabase.faults
-        let lost = faults.add(meeting.isCarriedOut ? .cutAnswer(after: 100) : LostRowSite.nobody) { request in
+        let lost = faults.add(meeting.isCarriedOut ? .cutAnswer(after: 100) : LostRowSite.gatewayFailure) { request in
             LostRowSite.isForRows(request) && request.method != .get
         }
         let gate = Gate()

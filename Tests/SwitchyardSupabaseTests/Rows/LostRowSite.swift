@@ -111,8 +111,8 @@ struct LostRowSite: Sendable {
         await supabase.stop()
     }
 
-    /// Answers as a gateway that has not reached the service: nobody can know whether the request was carried out.
-    static let nobody = Fault.answer(
+    /// Answers as a gateway that has not reached the service: no one can know whether the request was carried out.
+    static let gatewayFailure = Fault.answer(
         ServerResponse(
             status: 502, headers: ["Content-Type": "text/html"], body: Array("<html>502 Bad Gateway</html>".utf8)))
 

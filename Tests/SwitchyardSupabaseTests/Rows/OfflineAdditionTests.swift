@@ -87,7 +87,7 @@ struct OfflineAdditionTests {
                 try await storage.documents(Query(in: "steps").where("task", .equal, milk.path)).documents.count == 1)
             await storage.shutDown()
 
-            // The app is started anew.
+            // The app is started again.
             storage = try await site.storage(Self.mappings, stateFolder: folder)
             try await storage.waitForPendingWrites()
             #expect(try await rows(site) == "41:Milk7/cold 43:Eggs0")

@@ -246,7 +246,7 @@ struct SharedRowRequestTests {
     }
 
     @Test(arguments: LostAnswerTests.Loss.allCases)
-    func `Many deletions whose answer was lost spare a row that was made anew`(_ loss: LostAnswerTests.Loss)
+    func `Many deletions whose answer was lost spare a row that was made again`(_ loss: LostAnswerTests.Loss)
         async throws
     {
         try await withStorage { storage, site, requests in
@@ -255,14 +255,14 @@ struct SharedRowRequestTests {
                 let some = names[start..<min(start + 10, names.count)]
                 try await storage.commit(WriteBatch(try some.map { try .set($0, ["title": "T"]) })).acknowledged()
             }
-            // The first deletion that takes effect is followed at once by somebody who makes one of the rows anew.
+            // The first deletion that takes effect is followed at once by somebody who makes one of the rows again.
             try await site.run(
                 """
                 create table public.remade (id uuid);
                 create function public.remake() returns trigger language plpgsql security definer as $$ begin
                   if not exists (select from public.remade) then
                     insert into public.remade values ('\(names[7].id)');
-                    insert into public.todos (id, owner, title) values ('\(names[7].id)', '\(TablesSite.alice)', 'Anew');
+                    insert into public.todos (id, owner, title) values ('\(names[7].id)', '\(TablesSite.alice)', 'New');
                   end if;
                   return null;
                 end $$;
@@ -272,7 +272,7 @@ struct SharedRowRequestTests {
                 $0.method == .delete && $0.rawPath.hasPrefix("/rest/v1/todos")
             }
             try await storage.commit(WriteBatch(names.map { .delete($0) })).acknowledged()
-            #expect(try await site.text("select string_agg(title, ' ') from public.todos") == "Anew")
+            #expect(try await site.text("select string_agg(title, ' ') from public.todos") == "New")
         }
     }
 

@@ -194,7 +194,7 @@ final class SimClient {
         feed(.setNetwork(isEnabled: isEnabled))
     }
 
-    /// The process ends without a word and begins anew over what was stored.
+    /// The process ends without a word and begins again over what was stored.
     func restart() throws {
         (stream, outbox, answers, timers, listeners, shown, requests, waits) = (nil, [], [], [], [:], [:], [], [])
         (isWatchOpening, isWriterOpening, isNetworkEnabled) = (false, false, true)
@@ -340,7 +340,7 @@ final class SimClient {
         guard read.open.isSettled(by: read.answer) else { return self.read(read.open.request, from: server) }
         let shown: [StoragePath: DocumentSnapshot]
         do throws(StorageError) { shown = try machine.take(read.answer) } catch {
-            // Nobody knows what is pending while the store fails, or before it has gone over to the user's queue.
+            // No one knows what is pending while the store fails, or before it has gone over to the user's queue.
             let isExpected = !store.failing.isEmpty || machine.owner != QueueOwner(user)
             guard isExpected, error.code == .localStore else { throw error }
             return perform(machine.takeActions())

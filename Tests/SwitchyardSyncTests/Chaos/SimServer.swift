@@ -158,7 +158,7 @@ struct SimStream {
 
     var targetIDs: [Int] { targets.keys.sorted() }
 
-    /// The server begins a target anew.
+    /// The server begins a target again.
     mutating func reset(_ id: Int, _ server: SimServer) {
         guard let target = targets[id] else { return }
         inbox.append(.reset([id]))
@@ -199,7 +199,7 @@ struct SimStream {
             told[target.id] = matches
             var since = Int64(String(decoding: target.resumeToken, as: UTF8.self)) ?? target.readTime?.microseconds
             if since != nil, case .query(let query) = target.target, query.limit != nil {
-                // A document that moved up into the result need not have changed, so the result is told anew.
+                // A document that moved up into the result need not have changed, so the result is sent again.
                 inbox.append(.reset([target.id]))
                 since = nil
             }

@@ -126,7 +126,7 @@ final class Simulation {
         }
     }
 
-    /// The server begins one of a client's targets anew, or refuses a query from now on.
+    /// The server begins one of a client's targets again, or refuses a query from now on.
     private func disturb(_ client: SimClient) {
         guard let id = client.stream?.targetIDs.randomElement(using: &generator) else { return }
         if generator.chance(70) || !id.isMultiple(of: 2) {

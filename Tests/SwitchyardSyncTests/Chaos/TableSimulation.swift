@@ -102,7 +102,7 @@ final class TableSimulation {
         try await checkAdditions(refused)
         for viewer in viewers.joined() { viewer.leave() }
         for client in clients {
-            try await eventually("nobody listens", within: .seconds(60)) { await client.engine.listenerCount == 0 }
+            try await eventually("no one listens", within: .seconds(60)) { await client.engine.listenerCount == 0 }
             await client.shutDown()
         }
     }

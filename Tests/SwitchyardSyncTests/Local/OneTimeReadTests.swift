@@ -78,7 +78,7 @@ import Testing
         #expect(try machine.take(answer)[ulm]?.data == ["pop": 126, "name": "Ulm"])
         #expect(try machine.take(answer)[ulm]?.metadata.hasPendingWrites == true)
         #expect(try machine.document(at: ulm)?.exists != true, "nothing was stored")
-        // If nothing can be read either, nobody knows what is pending.
+        // If nothing can be read either, no one knows what is pending.
         store.failing = Set(StoreOperation.allCases)
         let error = #expect(throws: StorageError.self) { try machine.take(answer) }
         #expect(error?.code == .localStore)

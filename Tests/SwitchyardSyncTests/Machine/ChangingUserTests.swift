@@ -21,7 +21,7 @@ import Testing
         return .success(())
     }
 
-    @Test func `What they write meanwhile is refused, and is in nobody's queue`() throws {
+    @Test func `What they write meanwhile is refused, and is in no queue`() throws {
         try write("rooms/alice", 1).get()
         store.failing = [.changeUser]
         _ = machine.handle(.setUser(QueueOwner("bob")))

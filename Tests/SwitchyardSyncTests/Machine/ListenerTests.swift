@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    @Test func `Where nobody can sign in again, all listeners end once no new token is to be had`() throws {
+    @Test func `Where no one can sign in again, all listeners end once no new token is to be had`() throws {
         let bench = try TestBench(endsWithSession: true)
         bench.feed(.listen(1, query, ViewOptions()))
         bench.feed(.listen(2, .document("rooms/b"), ViewOptions()))

@@ -9,7 +9,7 @@ import Testing
     private let start: Int64 = 1000
     private let minute: Int64 = 60_000_000
 
-    /// A listener of one document that hears nothing new until `minutes` later, when a newer token comes.
+    /// A listener of one document that receives nothing new until `minutes` later, when a newer token comes.
     private func listen(over store: any SyncStore, minutes: Int64) throws -> TestBench {
         let bench = try TestBench(over: store)
         bench.feed(.listen(1, query, ViewOptions()))
@@ -43,7 +43,7 @@ import Testing
         #expect(try relisten(bench).resumeToken == Array("later".utf8))
     }
 
-    @Test func `After a restart targets are counted on, and look-ups begin anew`() throws {
+    @Test func `After a restart targets are counted on, and look-ups begin again`() throws {
         let store = MemoryStore()
         let bench = try listen(over: store, minutes: 1)
         bench.feed(.listen(2, .document("rooms/z"), ViewOptions()))

@@ -122,7 +122,7 @@ import Testing
         #expect(bench.wrongChanges == nil)
     }
 
-    @Test func `A document that nobody added is neither written to nor referred to`() throws {
+    @Test func `A document that no one added is neither written to nor referred to`() throws {
         let bench = try offline()
         func refusal(_ writes: DocumentWrite...) -> StorageError? {
             bench.feed(.write(1, writes, at: Timestamp(microseconds: 1)))

@@ -268,7 +268,7 @@ import Testing
         }
     }
 
-    @Test func `Nobody but the user may read the store`() throws {
+    @Test func `No one but the user may read the store`() throws {
         let parent = try TemporaryFolder()
         let folder = parent.file("state/documents")
         func mode(_ url: URL) throws -> Int? {

@@ -29,7 +29,7 @@ import Testing
         #expect(bench.snapshots.last?.hasPendingWrites == false)
         #expect(bench.snapshots.last?.isFromCache == false)
         #expect(bench.requests.count == 1, "nothing is looked up")
-        // The stream has the same to say, and nobody notices.
+        // The stream has the same to say, and no one notices.
         bench.forgetSnapshots()
         if isDecided {
             bench.tell(2, [(row, ["t": "abc"])], results: [row], at: 3000)

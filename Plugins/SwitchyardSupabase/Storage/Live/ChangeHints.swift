@@ -52,7 +52,7 @@ final class ChangeHints: Sendable {
 
     /// - Parameters:
     ///   - realtime: The realtime connection; without it, only this client's own writes are announced.
-    ///   - endsWithSession: Whether nobody can sign in again, so that refused tokens are not worth a notice.
+    ///   - endsWithSession: Whether no one can sign in again, so that refused tokens are not worth a notice.
     ///   - notice: Called once for a channel that cannot be joined without help.
     init(
         _ realtime: RealtimeSocket? = nil, clock: any Clock<Duration> = ContinuousClock(),

@@ -241,7 +241,7 @@ final class SupabaseWatch: WatchConnection {
     private func check(_ target: RowTargets.Target, _ rows: RowReader) async throws(StorageError) -> Bool {
         let found: RowTargets.Found
         do throws(StorageError) { found = try await rows.check(target) } catch {
-            // A mistake in the query, or a right that is lacking, ends this target only.
+            // A mistake in the query, or a missing right, ends this target only.
             guard !error.isRetryable, error.code != .unauthenticated, error.code != .cancelled else { throw error }
             state.withLock { state in
                 for event in state.rows.fail(target, error.asLasting()) { events.yield(event) }

@@ -205,7 +205,7 @@ extension StorageError {
 /// Explains setup problems that an answer reveals, and the next step.
 extension PostgRESTFailure {
     /// - Parameters:
-    ///   - isKeyOnly: Whether nobody was signed in, so that only the key was refused.
+    ///   - isKeyOnly: Whether no one was signed in, so that only the key was refused.
     ///   - address: The project's address.
     /// - Returns: `nil` if the service's own text is good enough.
     func setUpWords(isKeyOnly: Bool, at address: String) -> String? {
@@ -256,7 +256,7 @@ enum SetUpWords {
 
     /// Whoever is not signed in may call nothing.
     static func closed(_ words: String) -> String {
-        "Nobody is signed in, and no collection is open to everybody (\(words)). Sign in first, or give a collection the rule "
+        "No one is signed in, and no collection is open to everybody (\(words)). Sign in first, or give a collection the rule "
             + "“public” in switchyard.rules."
     }
 

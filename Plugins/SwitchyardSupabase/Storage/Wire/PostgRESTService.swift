@@ -19,7 +19,7 @@ struct PostgRESTService: Sendable {
     /// Whether a call that may be repeated outlasts a short absence of the database.
     private var isPatient = false
 
-    /// This service for calls that somebody waits for and nobody else repeats.
+    /// This service for calls that a caller waits for and no one else repeats.
     var patient: PostgRESTService {
         var service = self
         service.isPatient = true
@@ -223,7 +223,7 @@ struct PostgRESTService: Sendable {
                 if batch != nil, proof.user == nil, failure.code == "42501" {
                     // The batch stays unauthenticated, even if someone signs in later.
                     throw StorageError(
-                        .unauthorized, "Nobody is signed in, and the policies do not allow it (\(failure.words)).",
+                        .unauthorized, "No one is signed in, and the policies do not allow it (\(failure.words)).",
                         isRetryable: false, underlying: failure, isRefusal: true)
                 }
                 let error = StorageError(failure, asked: proof, issuer: tokens.issuer, at: project.address)

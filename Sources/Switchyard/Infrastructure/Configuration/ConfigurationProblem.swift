@@ -70,15 +70,16 @@ struct ConfigurationProblem: Error {
     }
 
     /// A provider that lacks the requested client.
-    static func lacking(
+    static func missing(
         _ service: InfrastructureService, by provider: InfrastructureProvider, at path: [String], _ refusal: any Error
     ) -> ConfigurationProblem {
         // A domain client is missing if its storage is.
         let lacked = service.isCore ? service : .storage
-        let nobody = lacked == .files || lacked == .messaging ? " or “none”" : ""
+        let noProvider = lacked == .files || lacked == .messaging ? " or “none”" : ""
         return ConfigurationProblem(
             path: path, found: "“\(provider)”, which has no client for \(lacked)",
-            expected: "another provider\(nobody)", elsewhere: path == ["default"] ? ["clients", lacked.rawValue] : nil,
+            expected: "another provider\(noProvider)",
+            elsewhere: path == ["default"] ? ["clients", lacked.rawValue] : nil,
             code: .unsupported, underlying: refusal)
     }
 

@@ -46,7 +46,7 @@ public struct InfrastructureConfiguration: Sendable {
     /// A configuration file has at most this many bytes.
     public static let maximumBytes = 1 << 20
     /// The name that, in place of a provider, means no client.
-    static let nobody = "none"
+    static let noProvider = "none"
 
     public init(_ selection: InfrastructureSelection, stateFolder: URL? = nil, environment: [String: String] = [:]) {
         self.selection = selection
@@ -144,7 +144,7 @@ public struct InfrastructureConfiguration: Sendable {
     mutating func choose(
         _ provider: String, for service: InfrastructureService, at path: [String]
     ) throws(ConfigurationProblem) {
-        guard provider == InfrastructureConfiguration.nobody else {
+        guard provider == InfrastructureConfiguration.noProvider else {
             selection[service] = InfrastructureProvider(rawValue: provider)
             return
         }
@@ -177,7 +177,7 @@ public struct InfrastructureConfiguration: Sendable {
             }
             if selection.omitted.contains(service) {
                 clients[service.rawValue] = written(
-                    InfrastructureConfiguration.nobody, at: ["clients", service.rawValue])
+                    InfrastructureConfiguration.noProvider, at: ["clients", service.rawValue])
             }
         }
         var providers = JSONObject()

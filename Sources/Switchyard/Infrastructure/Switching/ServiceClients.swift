@@ -163,8 +163,8 @@ final class ServiceClients<Client: Sendable>: AnyServiceClients {
                 let client = try await make(module, clients.dependencies(of: service, by: provider, plan))
                 state.withLock { $0.add(client, of: provider, identity) }
             } catch {
-                let isLacking = error.code == .unsupported || error.code == .invalidConfiguration
-                if isLacking, plan.optionalServices.contains(service) {
+                let isMissing = error.code == .unsupported || error.code == .invalidConfiguration
+                if isMissing, plan.optionalServices.contains(service) {
                     state.withLock { $0.missingReasons[provider] = error.message }
                     continue
                 }

@@ -101,7 +101,7 @@ struct SwitchPlan: Sendable {
             let asking =
                 selection.provider(for: service) == provider
                 ? service : InfrastructureService.domain.first { selection[$0] == provider } ?? service
-            let problem = ConfigurationProblem.lacking(asking, by: provider, at: selection.place(of: asking), error)
+            let problem = ConfigurationProblem.missing(asking, by: provider, at: selection.place(of: asking), error)
             return (isFromVariables ? problem.inVariables : problem).error
         case .locked where providersWithNewSettings.contains(provider):
             return InfrastructureError(

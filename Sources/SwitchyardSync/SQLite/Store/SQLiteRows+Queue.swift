@@ -202,7 +202,7 @@ extension SQLiteRow {
 }
 
 extension QueueOwner {
-    /// “Nobody” needs a key, too, which no user ID may equal.
+    /// The queue of no user needs a key, too, which no user ID may equal.
     var key: String { userID.map { "u" + $0 } ?? "" }
 
     init(key: String) { self.init(key.isEmpty ? nil : String(decoding: key.utf8.dropFirst(), as: UTF8.self)) }

@@ -15,7 +15,7 @@ package final class SQLiteStore: SyncStore {
             case foreign
         }
         package let reason: Reason
-        /// Its new location, next to companion files with the same name and a suffix.
+        /// Its new location, next to SQLite's other files, which have the same name and a suffix.
         package let location: URL
         /// How many batches were read from the queues in it; they are now among the rejected ones.
         package var salvagedBatches = 0

@@ -40,7 +40,7 @@ struct SQLiteStoreFiles {
     }
 
     /// Restricts the database to its user before it is opened, also one that an earlier version left readable by others:
-    /// SQLite creates files with the process's default permissions, and companion files with those of the database.
+    /// SQLite creates files with the process's default permissions, and its other files with those of the database.
     func closeToOthers() {
         for suffix in SQLiteStoreFiles.suffixes.dropFirst() { chmod(database.path + suffix, 0o600) }
         let descriptor = open(database.path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
@@ -72,7 +72,7 @@ struct SQLiteStoreFiles {
         }
     }
 
-    /// Renames the database with its companion files, so that nothing is lost.
+    /// Renames the database with SQLite's other files, so that nothing is lost.
     ///
     /// - Returns: Where the database is now.
     func setAside(as reason: SQLiteStore.SetAside.Reason) throws(StorageError) -> URL {

@@ -17,7 +17,7 @@ import Testing
         func show(_ snapshot: DocumentSnapshot) { number.withLock { $0 = snapshot["n"]?.integerValue } }
     }
 
-    @Test func `Each attempt at a lost connection is told, and the next loss counts anew`() async throws {
+    @Test func `Each attempt at a lost connection is reported, and the next loss counts from the start`() async throws {
         let clock = FastClock()
         let client = SyncedStorageClient(driver: ModelDriver(server, clock: clock), clock: clock, observer: log)
         let newest = Newest()

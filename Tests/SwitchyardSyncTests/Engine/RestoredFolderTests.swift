@@ -67,7 +67,7 @@ import Testing
                 of: QueueOwner(nil))
         }
         store.close()
-        // It took effect, and nobody here knows.
+        // It took effect, and this device does not know.
         _ = try server.commit([.merge("a/b", ["n": .increment(1)])], id: "store-7")
 
         let client = device(server, .folder(folder.url))

@@ -39,7 +39,7 @@ public final class DirectStorageClient: StorageClient {
     /// - Parameters:
     ///   - driver: Not shut down with this client, since others may share its resources.
     ///   - token: The token that the driver uses; `nil` if the driver is the same for all users.
-    ///   - userID: The acting user; `nil` for nobody, and if the driver does not distinguish users.
+    ///   - userID: The acting user; `nil` if no one is signed in, or if the driver does not distinguish users.
     ///   - engines: Shared with other clients, whose drivers must behave the same with the same token.
     ///   - clock: The clock for pauses.
     ///   - observer: Receives events about streams: lost connections and reconnections. Calls report nothing; a layer does

@@ -38,7 +38,7 @@ import Testing
     enum Interruption: CaseIterable { case wipe, userChange, clear }
 
     @Test(arguments: [false, true], Interruption.allCases)
-    func `An answer for the user before is stored nowhere and shown to nobody`(
+    func `An answer for the user before is neither stored nor shown`(
         isQuery: Bool, interruption: Interruption
     ) async throws {
         let folder = try TemporaryFolder(in: ScratchSpace.url)

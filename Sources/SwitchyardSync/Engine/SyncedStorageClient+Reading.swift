@@ -110,7 +110,7 @@ extension SyncEngine {
                     case .documents(let paths): try await driver.documents(paths)
                     case .results(let query): try await driver.results(of: query)
                     }
-                // What was on its way during a wipe, or for the user before, is stored nowhere and shown to nobody.
+                // What was on its way during a wipe, or for the user before, is neither stored nor shown.
                 if isShutDown { try checkServer() }
                 guard openMachine === asked, owner == reader else { throw .readerLeft }
                 // A document may have got its name meanwhile.

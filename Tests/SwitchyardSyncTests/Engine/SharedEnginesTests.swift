@@ -114,7 +114,7 @@ import Testing
         readers[1].leave()
         try await eventually("the connection is closed") { lines.count == 0 && engines.count == 0 }
         #expect(lines.opened == ["one"])
-        // The next one begins anew.
+        // The next one begins again.
         let next = FollowedDocument(path, on: second)
         try await eventually("the document") { next.number == 2 }
         #expect(lines.opened == ["one", "one"])

@@ -283,7 +283,7 @@ package actor SyncEngine {
         try restart()
     }
 
-    /// The same for the last signed-in user, unless it was done and nobody has signed in since.
+    /// The same for the last signed-in user, unless it was done and no one has signed in since.
     func wipeLastUser() throws(StorageError) {
         if let userID = try machine().lastUserID { try wipe(of: QueueOwner(userID)) }
     }

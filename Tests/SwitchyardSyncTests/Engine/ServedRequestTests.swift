@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test func `A queue that a request has filled is sent in nobody's name, even while the request goes on`()
+    @Test func `A queue that a request has filled is sent in no user's name, even while the request goes on`()
         async throws
     {
         let server = ModelServer()

@@ -66,7 +66,7 @@ import Testing
         await client.shutDown()
     }
 
-    @Test func `An observer hears of each cause once, and again when it comes back`() async throws {
+    @Test func `An observer is notified of each cause once, and again when it comes back`() async throws {
         driver.failure.withLock { $0 = noRole }
         try await client.setDocument("a/b", ["n": 1])
         try await attempts(3)
@@ -83,7 +83,7 @@ import Testing
         await client.shutDown()
     }
 
-    @Test func `Whoever waits with a deadline hears the reason, and the write stays`() async throws {
+    @Test func `Whoever waits with a deadline learns the reason, and the write stays`() async throws {
         driver.failure.withLock { $0 = noRole }
         let receipt = try await client.setDocument("a/b", ["n": 1])
         try await attempts(1)
@@ -104,7 +104,7 @@ import Testing
         await client.shutDown()
     }
 
-    @Test func `A write that is refused, and that nobody waits for, is told of by path and code`() async throws {
+    @Test func `A write that is refused, and that no one waits for, is reported by path and code`() async throws {
         driver.failure.withLock { $0 = StorageError(.unauthorized, "Not yours.", isRefusal: true) }
         try await client.setDocument("a/b", ["n": 1])
         try await eventually("it is refused") { log.refusals == ["a/b: unauthorized"] }

@@ -120,7 +120,7 @@ import Testing
         }
 
         func openWatch() async throws(StorageError) -> any WatchConnection {
-            throw StorageError(.unavailable, "Nobody tells anything.")
+            throw StorageError(.unavailable, "The server does not answer.")
         }
     }
 

@@ -24,7 +24,7 @@ import Testing
             requests = Mutex(remembersWipeRequests ? [] : nil)
         }
 
-        /// - Parameter leaver: Who wanted to be forgotten before that, while nobody looked.
+        /// - Parameter leaver: Who wanted to be forgotten before that, before anyone read it.
         func become(_ state: AuthState, after leaver: String? = nil) {
             if let leaver {
                 requests.withLock { requests in
@@ -77,7 +77,7 @@ import Testing
         auth.become(Self.left)
         let second = try await storage(auth, folder.url)
         await #expect(throws: StorageError.self) { try await second.document("rooms/a", from: .cache) }
-        // What is kept from then on is nobody's, and no part of that request.
+        // What is stored from then on is no one's, and no part of that request.
         try await second.setDocument("rooms/b", ["n": 2]).acknowledged()
         await second.shutDown()
         let third = try await storage(auth, folder.url)
@@ -113,7 +113,7 @@ import Testing
         }
     }
 
-    @Test func `A write that is overtaken by another user is queued for nobody`() async throws {
+    @Test func `A write that is overtaken by another user is not queued`() async throws {
         let storage = device(server, user: "bob")
         let batch = try WriteBatch([.set("a/1", ["n": 1])])
         let error = await #expect(throws: StorageError.self) {
@@ -237,7 +237,7 @@ import Testing
     }
 
     @Test(arguments: [AuthState.locked, .unknown])
-    func `What is written while nobody can tell whose session it is, is refused and may be tried again`(
+    func `What is written while it is unknown whose session it is, is refused and may be tried again`(
         _ state: AuthState
     ) async throws {
         let folder = try TemporaryFolder(in: ScratchSpace.url)

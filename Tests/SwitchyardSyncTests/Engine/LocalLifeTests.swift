@@ -36,7 +36,7 @@ import Testing
         await client.shutDown()
     }
 
-    @Test func `A stream lives through the loss of the network and hears of everything that happened meanwhile`()
+    @Test func `A stream lives through the loss of the network and shows everything that happened meanwhile`()
         async throws
     {
         try seed(3)
@@ -127,7 +127,7 @@ import Testing
             task.cancel()
             _ = await task.result
         }
-        try await eventually("nobody listens") { await client.engine.listenerCount == 0 }
+        try await eventually("no one listens") { await client.engine.listenerCount == 0 }
         try await eventually("nothing is watched") { await client.engine.watchedTargetCount == 0 }
         await client.shutDown()
     }

@@ -75,7 +75,7 @@ struct TinyDriver: SyncDriver {
     }
 }
 
-/// The server has no deltas, so after every change each target is told anew; the engine finds out what is different.
+/// The server has no deltas, so after every change each target is sent again; the engine finds out what is different.
 final class TinyWatch: WatchConnection {
     private let server: TinyServer
     private let targets = Mutex<[Int: WatchTarget]>([:])

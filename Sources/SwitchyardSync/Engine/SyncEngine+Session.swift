@@ -9,7 +9,7 @@ extension SyncEngine {
             use(nil)
             if let userID { try wipe(of: QueueOwner(userID)) } else { try wipeLastUser() }
         case .state(let state):
-            // Otherwise the screens of that user would go on as nobody's, and what is edited there as well.
+            // Otherwise the screens of that user would go on as no one's, and what is edited there as well.
             if state.isEndedByServer, owner != QueueOwner(nil) { endStreams(because: .sessionEndedByServer) }
             use(state.user?.id)
         }
