@@ -13,6 +13,7 @@ import Testing
         "Plugins/SwitchyardSupabase/Documentation.docc/Accounts.md": "administers a hosted project",
         "Plugins/SwitchyardSupabase/Documentation.docc/SwitchyardSupabase.md": "writes to a hosted project",
         "Plugins/SwitchyardSupabase/Documentation.docc/Troubleshooting.md": "is about a hosted project",
+        "Sources/SwitchyardProviderKit/Documentation.docc/SwitchyardProviderKit.md": "leaves the server to its reader",
         "Sources/SwitchyardSync/Documentation.docc/WritingADriver.md": "leaves the server to its reader",
     ]
 
