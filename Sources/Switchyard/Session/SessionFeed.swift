@@ -48,8 +48,8 @@ public final class SessionFeed: Sendable {
         var first = 0
         var members: [Int: Member] = [:]
         var lastID = 0
-        /// How many states were noted since the stream's last element.
-        var statesSinceElement = 0
+        /// The states that were noted, and that the stream has not reported yet.
+        var unreported: [AuthState] = []
         /// Follows the auth client's stream while there are members.
         var following: Task<Void, Never>?
         var end: Int { first + changes.count }
@@ -78,8 +78,17 @@ public final class SessionFeed: Sendable {
             user = now.state.user?.id
             if before?.state != now.state || before?.issuer != now.issuer || self.end > end {
                 changes.append(.state(now.state))
-                statesSinceElement += 1
+                unreported = unreported.suffix(15) + [now.state]
             }
+        }
+
+        /// The stream has reported `state`.
+        ///
+        /// - Returns: Whether it was noted before.
+        mutating func takeReport(of state: AuthState) -> Bool {
+            guard let index = unreported.firstIndex(of: state) else { return false }
+            unreported.removeFirst(index + 1)
+            return true
         }
 
         /// The changes for a member that has had none.
@@ -139,8 +148,8 @@ public final class SessionFeed: Sendable {
     private func follow() -> Task<Void, Never> {
         Task.detached { [weak self, auth] in
             var isFirst = true
-            for await _ in auth.authStateStream() {
-                await self?.settle(afterChange: !isFirst)
+            for await state in auth.authStateStream() {
+                await self?.settle(after: state, isChange: !isFirst)
                 isFirst = false
             }
         }
@@ -163,15 +172,16 @@ public final class SessionFeed: Sendable {
         await deliver()
     }
 
-    /// - Parameter isChange: Whether the stream has reported a change. If the state is still the same, someone has signed out and
-    ///   in again in between, which ends what the server keeps for a session.
-    private func settle(afterChange isChange: Bool) async {
+    /// - Parameters:
+    ///   - state: What the stream has reported.
+    ///   - isChange: Whether it reported it as a change. If the state is the current one, and was not noted since the report
+    ///     before, someone has signed out and in again in between, which ends what the server keeps for a session.
+    private func settle(after state: AuthState, isChange: Bool) async {
         await read()
         log.withLock { log in
-            if isChange, log.statesSinceElement == 0, let state = log.last?.state, state.isKnown {
+            if !log.takeReport(of: state), isChange, state == log.last?.state, state.isKnown {
                 log.changes.append(.state(state))
             }
-            log.statesSinceElement = 0
         }
         await deliver()
     }

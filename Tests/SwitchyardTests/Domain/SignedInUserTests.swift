@@ -8,10 +8,10 @@ import Testing
     /// Has signed out, and has not notified anyone yet.
     private struct LateAuth: RoutedAuthClient {
         let route: Route<any AuthClient>
-        let state: AuthState
+        let reported: AuthState
         func authStateStream() -> SnapshotStream<AuthState, Never> {
             SnapshotStream { continuation in
-                continuation.yield(state)
+                continuation.yield(reported)
                 return {}
             }
         }
@@ -31,7 +31,7 @@ import Testing
         let auth = MockAuthClient()
         let account = try await auth.signUp(email: "alice@example.com", password: "secret").get()
         if hasSignedOut { try await auth.signOut() }
-        let late = LateAuth(route: Route(to: auth), state: .signedIn(account))
+        let late = LateAuth(route: Route(to: auth), reported: .signedIn(account))
         let core = CoreClients(auth: late, storage: RefusingStorage(base: MockStorageClient()))
         let error = await #expect(throws: UserError.self) {
             for try await _ in DocumentUserClient(on: core).currentUserStream() {}

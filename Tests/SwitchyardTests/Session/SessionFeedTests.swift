@@ -133,6 +133,37 @@ private final class Notes: Sendable {
         for notes in notes { #expect(notes.texts == ["alice", "wipe alice", "bob"]) }
     }
 
+    /// Reports the states that the test sends, whatever the session is.
+    private struct LateReports: AuthClientWrapper {
+        let base: any AuthClient
+        let reports: AsyncStream<AuthState>
+        func authStateStream() -> SnapshotStream<AuthState, Never> {
+            SnapshotStream { continuation in
+                let task = Task { for await report in reports { continuation.yield(report) } }
+                return { task.cancel() }
+            }
+        }
+    }
+
+    @Test func `A report that comes after the next user was read names no one twice`() async throws {
+        let auth = HandmadeAuth(HandmadeAuth.user("alice"))
+        let (reports, report) = AsyncStream<AuthState>.makeStream()
+        let notes = Notes()
+        let subscription = SessionFeed(LateReports(base: auth, reports: reports)).subscribe { notes.add($0) }
+        await subscription.catchUp()
+        auth.become(HandmadeAuth.user("bob"), silently: true)
+        await subscription.catchUp()
+        report.yield(HandmadeAuth.user("alice"))
+        for _ in 1...100 { await Task.yield() }
+        report.yield(HandmadeAuth.user("bob"))
+        for _ in 1...100 { await Task.yield() }
+        auth.become(.signedOut(SignOut(.byUser)), silently: true)
+        report.yield(.signedOut(SignOut(.byUser)))
+        try await eventually("the last report has come") { notes.texts.last == "out" }
+        #expect(notes.texts == ["alice", "bob", "out"])
+        withExtendedLifetime(subscription) {}
+    }
+
     @Test func `Who signs out and in again before anyone reads is named again`() async throws {
         let auth = HandmadeAuth(HandmadeAuth.user("alice"))
         let notes = Notes()
