@@ -2,7 +2,7 @@ public import Switchyard
 import SwitchyardBytes
 import Synchronization
 
-/// The session of an auth client: carries out the decisions of ``SessionMachine``.
+/// The session of an auth client: carries out the decisions of `SessionMachine`.
 ///
 /// A provider signs in itself and passes the outcome to ``begin(_:tokens:attempt:)``. From then on it gets tokens here, and
 /// reports what its other calls find out. It supplies one call, the refresh.
@@ -54,9 +54,11 @@ public actor SessionEngine {
     /// or in memory if the context has no folder.
     ///
     /// - Parameters:
+    ///   - context: What the module was given: the folder, the clocks and the observer.
     ///   - provider: For the events of the observer.
     ///   - name: The saved session's name. It has to be another one for each project and server, so that no session is sent to
     ///     the wrong one.
+    ///   - refresh: The server's call for new tokens.
     /// - Throws: `.localStore` if the folder cannot be created.
     public init(
         _ context: ModuleContext, of provider: InfrastructureProvider, named name: String, refresh: @escaping Refresh
@@ -188,7 +190,9 @@ public actor SessionEngine {
 
     // MARK: Tokens
 
-    /// - Parameter session: The session the caller is bound to; `nil` for the current one.
+    /// - Parameters:
+    ///   - session: The session the caller is bound to; `nil` for the current one.
+    ///   - refreshing: Whether to ask for a new token even if the current one is still valid.
     public func accessToken(
         of session: AuthSession? = nil, refreshing: Bool = false
     ) async throws(AuthError) -> AccessToken {
