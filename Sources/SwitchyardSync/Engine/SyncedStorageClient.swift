@@ -54,7 +54,8 @@ public final class SyncedStorageClient: StorageClient {
     /// Follows the session: each user who signs in gets their own queue of writes.
     ///
     /// - Parameters:
-    ///   - folder: Where documents and queued writes are kept; `nil` for memory.
+    ///   - driver: The server's side.
+    ///   - folder: Where documents and queued writes are stored; `nil` for memory.
     ///   - cacheBytes: Above approximately this size, the least recently used documents are dropped.
     ///   - context: The session and the clocks.
     /// - Throws: `.locked` while another client has the folder. If the folder cannot be used for another reason, the first
