@@ -4,7 +4,7 @@ import Switchyard
 extension SyncEngine {
     func named(_ path: StoragePath) throws(StorageError) -> StoragePath { try named([path])[path] ?? path }
 
-    /// The present names of those of the documents that have got one.
+    /// The current names of those of the documents that have got one.
     func named(_ paths: [StoragePath]) throws(StorageError) -> [StoragePath: StoragePath] {
         driver.traits.makesNames ? try machine().names(of: paths) : [:]
     }
@@ -28,18 +28,13 @@ extension SyncEngine {
         }
     }
 
-    /// The present names of those documents in a request that have got one.
+    /// The current names of those documents in a request that have got one.
     func names(in request: ReadRequest) throws(StorageError) -> [StoragePath: StoragePath] {
         guard driver.traits.makesNames else { return [:] }
         switch request {
         case .documents(let paths): return try named(paths)
         case .results(let query):
-            var paths: [StoragePath] = []
-            _ = query.mappingPaths { path in
-                paths.append(path)
-                return path
-            }
-            return try named(paths)
+            return try named(Array(Set(collecting: { note in _ = query.mappingPaths(note) })))
         }
     }
 
@@ -68,11 +63,7 @@ struct NamedTransaction: StorageTransactionBackend {
         let documents = try await base.documents(paths.map { names[$0] ?? $0 })
         guard !names.isEmpty else { return documents }
         // A transaction knows what it reads by the path that it asked for.
-        return zip(paths, documents).map { path, document in
-            DocumentSnapshot(
-                path: path, data: document.data, createTime: document.createTime, updateTime: document.updateTime,
-                metadata: document.metadata)
-        }
+        return zip(paths, documents).map { path, document in document.moved(to: path) }
     }
 
     func commit(_ writes: [DocumentWrite]) async throws(StorageError) -> WriteReceipt.Acknowledgement {

@@ -36,20 +36,13 @@ extension LocalStore {
         }
     }
 
-    /// The present names of documents.
+    /// The current names of documents.
     func names(of paths: [StoragePath]) throws(StorageError) -> [StoragePath: StoragePath] {
         guard provisional != nil else { return [:] }
-        return try perform(.readDocuments) { transaction throws(StorageError) in
-            var names: [StoragePath: StoragePath] = [:]
-            for path in paths {
-                let name = try transaction.named(path)
-                if name != path { names[path] = name }
-            }
-            return names
-        }
+        return try perform(.readDocuments) { transaction throws(StorageError) in try transaction.names(of: paths) }
     }
 
-    /// A query that says the present names of documents.
+    /// A query that says the current names of documents.
     func named(_ query: LiveQuery) throws(StorageError) -> LiveQuery {
         guard provisional != nil else { return query }
         return try perform(.readDocuments) { transaction throws(StorageError) in try transaction.named(query) }

@@ -2,7 +2,7 @@ import Switchyard
 
 /// The names that the server has made for documents of this device, in place of those that they had here.
 extension LocalTransaction {
-    /// The document under its present name.
+    /// The document under its current name.
     func named(_ path: StoragePath) throws(StorageError) -> StoragePath {
         guard let provisional, path.isValid else { return path }
         var path = path
@@ -19,17 +19,18 @@ extension LocalTransaction {
 
     func named(_ writes: [DocumentWrite]) throws(StorageError) -> [DocumentWrite] {
         guard provisional != nil else { return writes }
-        let names = try names(of: paths { note in for write in writes { _ = write.mappingPaths(note) } })
+        let names = try names(
+            of: Set(collecting: { note in for write in writes { _ = write.mappingPaths(note) } }))
         return names.isEmpty ? writes : writes.map { $0.mappingPaths { names[$0] ?? $0 } }
     }
 
     func named(_ query: LiveQuery) throws(StorageError) -> LiveQuery {
         guard provisional != nil else { return query }
-        let names = try names(of: paths { note in _ = query.mappingPaths(note) })
+        let names = try names(of: Set(collecting: { note in _ = query.mappingPaths(note) }))
         return names.isEmpty ? query : query.mappingPaths { names[$0] ?? $0 }
     }
 
-    /// What a batch, whose names are the present ones, has to wait for.
+    /// What a batch, whose names are the current ones, has to wait for.
     ///
     /// - Throws: If it mentions a document that no one has added, and does not add it by itself.
     func expectation(of writes: [DocumentWrite]) throws(StorageError) -> Expectation {
@@ -56,8 +57,8 @@ extension LocalTransaction {
         return expectation
     }
 
-    /// Those of the paths that have other names by now.
-    private func names(of paths: Set<StoragePath>) throws(StorageError) -> [StoragePath: StoragePath] {
+    /// The current names of those of the paths that have got one.
+    func names(of paths: some Sequence<StoragePath>) throws(StorageError) -> [StoragePath: StoragePath] {
         var names: [StoragePath: StoragePath] = [:]
         for path in paths {
             let name = try named(path)
@@ -65,31 +66,27 @@ extension LocalTransaction {
         }
         return names
     }
-
-    private func paths(_ visit: ((StoragePath) -> StoragePath) -> Void) -> Set<StoragePath> {
-        var paths: Set<StoragePath> = []
-        visit { path in
-            paths.insert(path)
-            return path
-        }
-        return paths
-    }
 }
 
 extension DocumentWrite {
     /// The documents to which its values refer.
-    var references: Set<StoragePath> {
-        var references: Set<StoragePath> = []
-        _ = mappingReferences { path in
-            references.insert(path)
-            return path
-        }
-        return references
-    }
+    var references: Set<StoragePath> { Set(collecting: { note in _ = mappingReferences(note) }) }
 
     /// Whether it can bring a document into being whose name the server makes.
     fileprivate var isAddition: Bool {
         guard case .set = operation else { return false }
         return precondition == .none || precondition == .exists(false)
+    }
+}
+
+extension Set<StoragePath> {
+    /// The paths that `visit` passes on, as the mapping of paths does with each one that it meets.
+    init(collecting visit: ((StoragePath) -> StoragePath) -> Void) {
+        var paths: Set<StoragePath> = []
+        visit { path in
+            paths.insert(path)
+            return path
+        }
+        self = paths
     }
 }

@@ -54,13 +54,13 @@ extension SyncMachine {
 
     // MARK: Asked by the runner of the machine
 
-    /// The present names of those of the documents that have got one.
+    /// The current names of those of the documents that have got one.
     func names(of paths: [StoragePath]) throws(StorageError) -> [StoragePath: StoragePath] {
         try checkOwner()
         return try local.names(of: paths)
     }
 
-    /// The query with the present names of documents.
+    /// The query with the current names of documents.
     func named(_ query: Query) throws(StorageError) -> Query {
         try checkOwner()
         guard case .query(let query) = try local.named(.query(query)) else { return query }
@@ -72,7 +72,7 @@ extension SyncMachine {
         return try local.named(writes)
     }
 
-    /// Writes with the present names of documents, and the documents that still wait for theirs.
+    /// Writes with the current names of documents, and the documents that still wait for theirs.
     ///
     /// - Throws: If they mention a document that no one has added, and do not add it.
     func prepareAddition(

@@ -18,7 +18,7 @@ extension View {
 
 extension DocumentSnapshot {
     /// The same document under another name.
-    fileprivate func moved(to path: StoragePath) -> DocumentSnapshot {
+    func moved(to path: StoragePath) -> DocumentSnapshot {
         DocumentSnapshot(
             path: path, data: data, createTime: createTime, updateTime: updateTime, metadata: metadata)
     }
