@@ -116,7 +116,7 @@ struct FirebaseFileService: Sendable {
     }
 
     /// The user of a bound service.
-    var owner: String { tokens.owner?.userID ?? UploadSession.nobody }
+    var owner: String { tokens.owner?.userID ?? UploadSession.noUser }
 
     // MARK: Objects
 

@@ -169,7 +169,7 @@ public final class MockFileStorageClient: FileStorageClient {
 
     /// - Throws: `.unauthenticated` (retryable) while the user is unknown.
     func owner() async throws(FileStorageError) -> String {
-        guard let session else { return UploadSession.nobody }
+        guard let session else { return UploadSession.noUser }
         let state = await session.session.state
         if state == .unknown || state == .locked {
             throw FileStorageError(
@@ -177,7 +177,7 @@ public final class MockFileStorageClient: FileStorageClient {
                 "The session cannot be read while the device is locked. Try again once it is unlocked.",
                 isRetryable: true)
         }
-        return state.user?.id ?? UploadSession.nobody
+        return state.user?.id ?? UploadSession.noUser
     }
 
     public func shutDown() async {

@@ -107,7 +107,7 @@ struct SupabaseFileService: Sendable {
     }
 
     /// The user of a bound service.
-    var owner: String { tokens.owner?.userID ?? UploadSession.nobody }
+    var owner: String { tokens.owner?.userID ?? UploadSession.noUser }
 
     // MARK: Files
 

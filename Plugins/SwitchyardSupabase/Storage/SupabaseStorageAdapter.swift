@@ -16,28 +16,28 @@ public final class SupabaseStorageAdapter: StorageClientWrapper {
     private let hints: ChangeHints
     private let checkInterval: Duration
 
-    init(_ client: SupabaseContext) async throws(InfrastructureError) {
-        let configuration = client.configuration
-        let context = client.module
-        functions = SupabaseFunctions(client)
+    init(_ context: SupabaseContext) async throws(InfrastructureError) {
+        let configuration = context.configuration
+        let module = context.module
+        functions = SupabaseFunctions(context)
         tables = SupabaseTables(
             PostgRESTService(
-                project: client.project, tokens: client.tokens, transport: client.transport,
-                clock: context.clock, now: context.now))
+                project: context.project, tokens: context.tokens, transport: context.transport,
+                clock: module.clock, now: module.now))
         mappings = try TableMappings(configuration.tables, usesDocuments: configuration.usesDocumentTable)
         let service = PostgRESTService(
-            project: client.project, tokens: client.tokens, transport: client.transport,
-            clock: context.clock, gate: SchemaCheck(needed: 1), now: context.now)
-        let share = configuration.realtime.mode == .off ? nil : client.session.realtime(for: .documents)
+            project: context.project, tokens: context.tokens, transport: context.transport,
+            clock: module.clock, gate: SchemaCheck(needed: 1), now: module.now)
+        let share = configuration.realtime.mode == .off ? nil : context.session.realtime(for: .documents)
         let driver = SupabaseDriver(
             service: service, tables: mappings, realtime: share?.socket, share: share,
-            pace: SupabaseWatch.Pace(alone: configuration.checkInterval), clock: context.clock,
-            observer: context.observer)
+            pace: SupabaseWatch.Pace(alone: configuration.checkInterval), clock: module.clock,
+            observer: module.observer)
         (hints, checkInterval) = (driver.hints, configuration.checkInterval)
         let documents = try await SyncedStorageClient(
             driver: driver,
-            folder: configuration.keepsDocuments ? try client.folder("documents") : nil,
-            cacheBytes: configuration.cacheBytes, context: context)
+            folder: configuration.keepsDocuments ? try context.folder("documents") : nil,
+            cacheBytes: configuration.cacheBytes, context: module)
         base = UUIDTablesClient.around(documents, mappings)
     }
 

@@ -48,7 +48,7 @@ public final class SessionFeed: Sendable {
         var first = 0
         var members: [Int: Member] = [:]
         var lastID = 0
-        /// The states that were noted, and that the stream has not reported yet.
+        /// The last states that were noted, and that the stream has not reported yet. It may pass over some.
         var unreported: [AuthState] = []
         /// Follows the auth client's stream while there are members.
         var following: Task<Void, Never>?

@@ -112,7 +112,7 @@ public actor SessionEngine {
     // MARK: Coming and going
 
     /// - Throws: `.shutDown`.
-    public func checkOpen() throws(AuthError) { if isShutDown { throw .sessionShutDown } }
+    package func checkOpen() throws(AuthError) { if isShutDown { throw .sessionShutDown } }
 
     /// Call this before a sign-in asks the server, and pass the result to ``begin(_:tokens:attempt:)`` afterwards.
     public func beginAttempt() throws(AuthError) -> Int {
@@ -167,11 +167,13 @@ public actor SessionEngine {
         if isUndoneByRestart, end.reason == .byUser { throw .sessionStays }
     }
 
-    private func apply(_ change: SessionChange) {
+    @discardableResult
+    private func apply(_ change: SessionChange) -> SessionChangeResult {
         let outcome = store.apply(change)
         mark = outcome.mark
         isUndoneByRestart = outcome.isUndoneByRestart
         if let notice = outcome.notice { reportNotice(notice) }
+        return outcome.result
     }
 
     /// The server answered a call other than a refresh that it no longer accepts the tokens of `session`.
@@ -304,12 +306,9 @@ public actor SessionEngine {
             case .call(_, let session): call = session
             case .abandon(let number): tasks[number]?.cancel()
             case .change(let change):
-                let outcome = store.apply(change)
-                mark = outcome.mark
-                isUndoneByRestart = outcome.isUndoneByRestart
-                if let notice = outcome.notice { reportNotice(notice) }
-                result = outcome.result
-                run(.changed(change, outcome.result), call: &call)
+                let changed = apply(change)
+                result = changed
+                run(.changed(change, changed), call: &call)
             case .resume(let waiter, let outcome): waiters.removeValue(forKey: waiter)?.resume(returning: outcome)
             case .publish(let state):
                 wipeLog.withLock { wipeLog in

@@ -54,7 +54,7 @@ package final class TransferManager: Sendable {
 
     // MARK: Uploads
 
-    /// - Parameter owner: The user who uploads, or ``UploadSession/nobody``.
+    /// - Parameter owner: The user who uploads, or ``UploadSession/noUser``.
     package func upload(
         _ content: UploadContent, to path: FilePath, _ options: UploadOptions, of owner: AuthUser.ID,
         driver: any UploadDriver

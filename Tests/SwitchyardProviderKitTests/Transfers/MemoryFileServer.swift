@@ -95,7 +95,7 @@ final class MemoryFileServer: UploadDriver, DownloadDriver {
         let id = RandomID.make()
         state.withLock { $0.sessions[id] = ([], false) }
         if case .loseAnswer = fault { throw Self.lost }
-        return UploadSession(address: id, granularity: granularity, owner: UploadSession.nobody)
+        return UploadSession(address: id, granularity: granularity, owner: UploadSession.noUser)
     }
 
     func send(

@@ -5,7 +5,7 @@ import SwitchyardTestSupport
 import Testing
 
 @Suite struct UploadMachineTests {
-    static let session = UploadSession(address: "s", granularity: 10, owner: UploadSession.nobody)
+    static let session = UploadSession(address: "s", granularity: 10, owner: UploadSession.noUser)
     static let finished = StoredFile(FileMetadata(path: "f", size: 100, contentType: "text/plain"))
     static let lost = FileStorageError(.unavailable, "Lost.")
     static let refused = FileStorageError(.unauthorized, "Refused.")

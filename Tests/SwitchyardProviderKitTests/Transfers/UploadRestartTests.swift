@@ -50,7 +50,7 @@ import Testing
         _ = try await interrupted(bench, TransferBench.bytes(100))
         let manager = bench.restarted()
         #expect(try manager.interruptedUploads(of: "bob").isEmpty)
-        let id = try #require(try manager.interruptedUploads(of: UploadSession.nobody).first).id
+        let id = try #require(try manager.interruptedUploads(of: UploadSession.noUser).first).id
         let error = #expect(throws: FileStorageError.self) { try manager.resume(id, of: "bob") { _ in bench.server } }
         #expect(error?.code == .notFound)
         // As an earlier version has written it.

@@ -43,7 +43,7 @@ struct TransferBench {
     }
 
     func upload(
-        _ source: UploadSource, on manager: TransferManager? = nil, of owner: String = UploadSession.nobody
+        _ source: UploadSource, on manager: TransferManager? = nil, of owner: String = UploadSession.noUser
     ) throws -> FileTransfer<FileMetadata> {
         try (manager ?? self.manager).upload(
             UploadContent(source), to: server.path, UploadOptions(), of: owner, driver: server)

@@ -39,10 +39,10 @@ package struct UploadSession: Sendable, Hashable, Codable {
     package let address: String
     /// Every part except the last is a multiple of this.
     package let granularity: Int64
-    /// The ID of its user, or ``nobody`` if no user was signed in. `nil` only in records of earlier versions.
+    /// The ID of its user, or ``noUser`` if no user was signed in. `nil` only in records of earlier versions.
     package let owner: String?
 
-    package static let nobody = ""
+    package static let noUser = ""
 
     package init(address: String, granularity: Int64 = 1, owner: String) {
         self.address = address

@@ -32,7 +32,7 @@ final class UploadRun: FileTransferControls {
     private let news: AsyncStream<QueuedEvent>
     private let post: AsyncStream<QueuedEvent>.Continuation
     private let status: TransferStatus
-    /// The user who began it, or ``UploadSession/nobody``.
+    /// The user who began it, or ``UploadSession/noUser``.
     let owner: AuthUser.ID
 
     /// - Parameter resuming: The record of an earlier run.
