@@ -133,12 +133,25 @@ private final class Notes: Sendable {
         for notes in notes { #expect(notes.texts == ["alice", "wipe alice", "bob"]) }
     }
 
-    /// Reports the states that the test sends, whatever the session is.
-    private struct LateReports: AuthClientWrapper {
+    /// Reports the states that the test sends, whatever the session is, and counts how often that is read.
+    private final class LateReports: AuthClientWrapper {
         let base: any AuthClient
-        let reports: AsyncStream<AuthState>
+        let reads = Atomic(0)
+        private let reports: AsyncStream<AuthState>
+
+        init(_ base: any AuthClient, _ reports: AsyncStream<AuthState>) {
+            self.base = base
+            self.reports = reports
+        }
+
+        var session: SessionSnapshot {
+            get async {
+                reads.add(1, ordering: .relaxed)
+                return await base.session
+            }
+        }
         func authStateStream() -> SnapshotStream<AuthState, Never> {
-            SnapshotStream { continuation in
+            SnapshotStream { [reports] continuation in
                 let task = Task { for await report in reports { continuation.yield(report) } }
                 return { task.cancel() }
             }
@@ -149,14 +162,16 @@ private final class Notes: Sendable {
         let auth = HandmadeAuth(HandmadeAuth.user("alice"))
         let (reports, report) = AsyncStream<AuthState>.makeStream()
         let notes = Notes()
-        let subscription = SessionFeed(LateReports(base: auth, reports: reports)).subscribe { notes.add($0) }
+        let late = LateReports(auth, reports)
+        let subscription = SessionFeed(late).subscribe { notes.add($0) }
         await subscription.catchUp()
         auth.become(HandmadeAuth.user("bob"), silently: true)
         await subscription.catchUp()
-        report.yield(HandmadeAuth.user("alice"))
-        for _ in 1...100 { await Task.yield() }
-        report.yield(HandmadeAuth.user("bob"))
-        for _ in 1...100 { await Task.yield() }
+        for user in ["alice", "bob"] {
+            let before = late.reads.load(ordering: .relaxed)
+            report.yield(HandmadeAuth.user(user))
+            try await eventually("the report is taken") { late.reads.load(ordering: .relaxed) > before }
+        }
         auth.become(.signedOut(SignOut(.byUser)), silently: true)
         report.yield(.signedOut(SignOut(.byUser)))
         try await eventually("the last report has come") { notes.texts.last == "out" }
