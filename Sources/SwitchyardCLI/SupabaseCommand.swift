@@ -28,7 +28,7 @@ struct SupabaseCommand {
     }
 }
 
-/// Where SQL goes: into a database, or to whoever runs it.
+/// Where SQL goes: into a database, or to the standard output.
 enum SQLDestination {
     case database(DatabaseAddress)
     /// Without commands of `psql`, which an editor does not have.
@@ -41,12 +41,14 @@ enum SQLDestination {
     /// - Parameters:
     ///   - options: The options of a command.
     ///   - command: Its name, for errors.
-    init(_ options: Options, of command: String) throws(UsageError) {
+    ///   - alternative: An option of this command that takes the place of a destination, for errors.
+    init(_ options: Options, of command: String, alternative: String? = nil) throws(UsageError) {
         guard !options.has("--editor") || options.has("--print") else {
             throw UsageError("“--editor” goes with “--print”")
         }
         guard options.has("--print") != (options["--database"] != nil) else {
-            throw UsageError("“supabase \(command)” needs either “--print” or “--database”")
+            let choice = alternative.map { "one of “--print”, “--database” and “\($0)”" }
+            throw UsageError("“supabase \(command)” needs \(choice ?? "either “--print” or “--database”")")
         }
         if let text = options["--database"] {
             self = .database(try DatabaseAddress(text))
@@ -81,7 +83,7 @@ struct DatabaseAddress: Equatable {
 
     init(_ text: String) throws(UsageError) {
         guard let start = ["postgresql://", "postgres://"].first(where: text.hasPrefix) else {
-            throw UsageError("“--database” wants an address such as postgresql://postgres@127.0.0.1:5432/postgres")
+            throw UsageError("“--database” takes an address such as postgresql://postgres@127.0.0.1:5432/postgres")
         }
         let rest = text.dropFirst(start.count)
         let authority = rest.prefix { $0 != "/" && $0 != "?" }
@@ -100,7 +102,7 @@ struct DatabaseAddress: Equatable {
         }
         if let colon = host.lastIndex(of: ":") {
             guard let number = UInt16(host[host.index(after: colon)...]), number > 0 else {
-                throw UsageError("“\(host)” names no port")
+                throw UsageError("“\(host)” names no port; use a number from 1 to 65535")
             }
             port = number
             host = host[..<colon]

@@ -23,11 +23,11 @@ struct SupabaseInstallation {
         isOpen = options.has("--anon")
         if options.has("--explain") {
             guard options["--database"] == nil, !options.has("--print"), !options.has("--editor") else {
-                throw UsageError("“--explain” installs nothing and takes neither “--print” nor “--database”")
+                throw UsageError("“--explain” installs nothing; leave out “--print”, “--editor” and “--database”")
             }
             work = .explain
         } else {
-            work = .install(try SQLDestination(options, of: "install"))
+            work = .install(try SQLDestination(options, of: "install", alternative: "--explain"))
         }
     }
 

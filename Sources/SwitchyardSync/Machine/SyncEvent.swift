@@ -76,7 +76,7 @@ package enum SyncAction: Sendable {
     case sendWrite(OutgoingBatch)
     case closeWriter
 
-    /// Replaces a timer with the same name. Pauses after failures grow with `attempt`; the shell chooses their length.
+    /// Replaces a timer with the same name. Pauses after failures grow with `attempt`; the engine chooses their length.
     case schedule(SyncTimer, SyncDelay)
     case cancel(SyncTimer)
 }

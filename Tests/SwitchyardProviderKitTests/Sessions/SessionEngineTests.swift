@@ -5,7 +5,7 @@ import SwitchyardTestSupport
 import Synchronization
 import Testing
 
-/// The machine in its shell: real tasks, real files, a scripted server.
+/// The engine around the machine: real tasks, real files, a scripted server.
 @Suite struct SessionEngineTests {
     /// Answers refreshes when the test says so.
     private final class Server: Sendable {

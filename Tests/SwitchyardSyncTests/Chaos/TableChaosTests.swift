@@ -6,7 +6,7 @@ import Testing
 @testable import SwitchyardSync
 
 /// Whole clients on tables, whose server has neither a clock nor a ledger, and which rewrite, hide and sort rows in their own
-/// way; see `ShellChaosTests`.
+/// way; see `EngineChaosTests`.
 @Suite(.timeLimit(.minutes(60))) struct TableChaosTests {
     private static let environment = ProcessInfo.processInfo.environment
     private static let seeds =

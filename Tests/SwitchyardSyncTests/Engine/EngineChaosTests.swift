@@ -11,18 +11,18 @@ import Testing
 ///
 /// Which operations are done, and what happens to messages, follows from the seed; how tasks take turns does not. Schedules
 /// that replay exactly are those of `ChaosTests`.
-@Suite(.timeLimit(.minutes(2))) struct ShellChaosTests {
+@Suite(.timeLimit(.minutes(2))) struct EngineChaosTests {
     private static let seeds =
-        ProcessInfo.processInfo.environment["SWITCHYARD_SHELL_SEEDS"].flatMap { UInt64($0) }
+        ProcessInfo.processInfo.environment["SWITCHYARD_ENGINE_SEEDS"].flatMap { UInt64($0) }
         ?? RunSize.full(40, part: 8)
 
     @Test(arguments: 1...seeds) func `Clients on a bad network end in the server's truth`(_ seed: UInt64) async throws {
-        let simulation = try ShellSimulation(seed: seed)
+        let simulation = try EngineSimulation(seed: seed)
         try await simulation.run()
     }
 }
 
-private final class ShellSimulation {
+private final class EngineSimulation {
     private let server = ModelServer()
     private var generator: SeededGenerator
     private let folder: TemporaryFolder
