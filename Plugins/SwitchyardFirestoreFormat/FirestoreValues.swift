@@ -100,7 +100,7 @@ extension DocumentValue {
         do throws(StorageError) {
             return try GeoPoint(latitude: latitude, longitude: longitude)
         } catch {
-            throw FirestoreFormatError("a geo point that is not on earth")
+            throw FirestoreFormatError("a geo point with coordinates that are not on Earth")
         }
     }
 

@@ -52,7 +52,7 @@ struct ConformanceCommand {
         }
         let report = await runConformance(chosen, filter: filter.map { [$0] } ?? [])
         guard !report.entries.isEmpty else {
-            Terminal.error("switchyard conformance: no check has “\(filter ?? "")” in its name")
+            Terminal.error("switchyard conformance: the name of no check contains “\(filter ?? "")”")
             return .usage
         }
         Terminal.print(isJSON ? String(decoding: report.json, as: UTF8.self) : report.table)

@@ -46,7 +46,7 @@ struct EmulatorCommand {
             if given["--bucket"] == nil { supabase?.buckets = ["files"] }
         case let name?:
             throw UsageError("there is no emulator “\(name)”; use “firebase”, “supabase” or “all”")
-        case nil: throw UsageError("which emulator? Use “firebase”, “supabase” or “all”")
+        case nil: throw UsageError("missing subcommand. Use “firebase”, “supabase” or “all”")
         }
     }
 
@@ -90,7 +90,9 @@ struct EmulatorCommand {
         for entry in given["--phone-codes"]?.split(separator: ",") ?? [] {
             let parts = entry.split(separator: "=", maxSplits: 1)
             guard parts.count == 2, parts[1].count == 6 else {
-                throw UsageError("“\(entry)” is not a number with its code; write “--phone-codes 15551112222=123456”")
+                throw UsageError(
+                    "“\(entry)” is not a phone number with a code of six digits; write “--phone-codes 15551112222=123456”"
+                )
             }
             options.auth.phoneCodes[parts[0].filter { $0 != "+" }] = String(parts[1])
         }

@@ -24,92 +24,94 @@ struct HelpCommand {
             Plays the day of a check-in app on the mock provider and prints what happens.
 
         switchyard conformance [--config FILE] [--client NAME] [--filter TEXT] [--json] | --sql
-            Runs the checks that every provider passes and prints a table.
+            Runs the checks that every provider passes, and prints a table.
             --config FILE   the clients to check, as a configuration in JSON; without it, the mock.
-                            What needs somebody who reads mail or sends messages is skipped then. Signing up must
-                            not ask for a confirmation, and the rules of the domain clients must be in place. With a
-                            state folder, sessions and uploads are checked across restarts; with the key for it, the
-                            administration of accounts is checked as well. A Supabase project with tables alone
-                            (usesDocumentTable false) needs one for the storage checks, as --sql prints it; a table that
-                            the file maps to conformance/{COLUMN}/items is used instead. All rows are deleted again.
+                            Checks that need someone to read emails or send messages are skipped then. Signing up must
+                            not require a confirmation, and the rules of the domain clients must be in place. A state
+                            folder adds the checks of sessions and uploads across restarts; a project credential adds
+                            account management. A Supabase project with tables alone (usesDocumentTable false) needs a
+                            table for the storage checks, which --sql prints; a table that the file maps to
+                            conformance/{COLUMN}/items is used instead. All rows are deleted again.
             --sql           prints the statements that create this table, and runs nothing
             --client NAME   only the checks of one client: \(ConformanceCommand.clientNames)
-            --filter TEXT   only the checks whose name holds TEXT
-            --json          the whole report as JSON
+            --filter TEXT   only the checks whose name contains TEXT
+            --json          prints the whole report as JSON
 
         switchyard emulator firebase [--port N] [--folder PATH] [--project NAME] [--open] [--domain]
                                      [--claims NAME=VALUE] [--signed-tokens] [--origin URL]
             Runs a local Firebase for development and tests, on this machine only, and prints its addresses.
-            --port N        where it listens; without it, a free port, with --folder the same again
-            --folder PATH   where accounts, documents and files are kept; without it, in memory
+            --port N        the port to listen on; without it, a free one, or with --folder the one of the last time
+            --folder PATH   saves accounts, documents and files here; without it, they are in memory
             --origin URL    answers web pages of this origin, such as https://app.example.com, besides those on this
                             machine
-            --project NAME  the project it serves; without it, demo-switchyard
-            --open          everybody may do everything; otherwise only a user may write users/ID and below it, and all who are
-                            signed in share the rest
+            --project NAME  the project that it serves; without it, demo-switchyard
+            --open          everyone may do everything; without it, only a user may write users/ID and below it, and all
+                            who are signed in share the rest
             --domain        the rules for users, contacts, check-ins and notifications, as “firebase rules” prints them
             --claims …      custom claims of every new account, such as role=authenticated for Supabase
-            --signed-tokens ID tokens are signed, as in production; otherwise they are not, as in the vendor's emulator
+            --signed-tokens signs ID tokens, as in production; without it, they are unsigned, as from the vendor's
+                            emulator
 
         switchyard emulator supabase [--port N] [--folder PATH] [--database URL] [--bucket NAME] [--open]
-                                     [--domain] [--trust-firebase URL] [--confirm] [--origin URL]
-            Runs a local Supabase on a real PostgreSQL, on this machine only, with the functions for documents, and prints
-            its addresses and keys.
-            --port N        where it listens; without it, a free port, with --folder the same again
-            --folder PATH   where the database and files are kept, and the keys; without it, they are gone when it ends
+                                     [--domain] [--trust-firebase URL] [--confirm] [--origin URL] [--schemas NAMES]
+                                     [--aggregates] [--providers NAMES] [--phone-codes NUMBER=CODE]
+            Runs a local Supabase on a real PostgreSQL, on this machine only, with the SQL functions, and prints its
+            addresses and keys.
+            --port N        the port to listen on; without it, a free one, or with --folder the one of the last time
+            --folder PATH   saves the database, files and keys here; without it, they are gone when it ends
             --origin URL    answers web pages of this origin, such as https://app.example.com, besides those on this
                             machine
-            --database URL  a PostgreSQL to use, postgresql://USER@127.0.0.1:PORT/NAME, that asks for no password;
-                            without it, one of its own is started. The database of a real project is refused
-            --bucket NAME   a private bucket where files belong to whoever uploads them; other buckets, and policies
-                            for them, are yours to make
-            --open          everybody may do everything with files, whatever the policies say
+            --database URL  the PostgreSQL to use, postgresql://USER@127.0.0.1:PORT/NAME, without a password; without this
+                            option, it starts one of its own. The database of a real project is refused
+            --bucket NAME   a private bucket in which each file belongs to the user who uploaded it; create other buckets,
+                            and policies for them, yourself
+            --open          everyone may do everything with files, whatever the policies say
             --domain        the rules for users, contacts, check-ins and notifications, as “supabase install --domain”
             --trust-firebase URL
-                            takes the tokens of the local Firebase at this address; of another vendor's emulator,
-                            name the project. Accounts need --claims role=authenticated there
-            --confirm       new addresses are to be confirmed; the mail is at /_supabase/sent
+                            accepts the tokens of the local Firebase at this address; for the vendor's emulator, pass the
+                            project's ID. Its accounts need --claims role=authenticated
+            --confirm       new email addresses have to be confirmed; the emails are at /_supabase/sent
             --schemas …     schemas exposed by the REST API, such as public,shop
             --aggregates    the REST API computes sums and averages, which hosted projects do not allow by default
             --providers …   identity providers to enable, such as github,google
             --phone-codes NUMBER=CODE
-                            numbers that always get the same code
+                            a phone number that always gets this code of six digits; separate several with commas
 
-        switchyard emulator all [--firebase-port N] [--supabase-port N] and the options of both except --port and
+        switchyard emulator all [--firebase-port N] [--supabase-port N] and the options of both, except --port and
                                --trust-firebase
-            Runs both: accounts of the local Firebase may use the local Supabase. Without --claims accounts have
-            role=authenticated; without --bucket there is one called files.
+            Runs both: accounts of the local Firebase may use the local Supabase. Without --claims, accounts have
+            role=authenticated; without --bucket, there is one called files.
 
         switchyard firebase rules
             Prints the security rules for users, contacts, check-ins and notifications, as a file for Firestore.
 
         switchyard supabase install (--print [--editor] | --database URL | --explain) [--documents] [--messages] [--domain]
                                     [--rows] [--anon]
-            Puts what documents and messages on Supabase need into a database, or brings it up to date, and says what this
-            role could not put there, with the statement for somebody who can.
-            --print         prints the SQL for psql, which ends with the first error
-            --editor        without what only psql understands, for the SQL editor of Supabase's dashboard
-            --database URL  runs it: postgresql://USER@127.0.0.1:PORT/NAME, on this machine and without a password
-            --explain       lists every object that would be there, why, and who may use it; installs nothing
-            --documents     documents only; of the parts, several may be named, now or later. Without --documents,
-                            --messages and --rows: documents and messages\(Set<SchemaPart>.includesRows ? ", and rows" : "")
-            --messages      messages and registrations for push messages only
-            --domain        with the rules for users, contacts, check-ins and notifications, which need documents
-            --rows          rows of your own tables as documents, for apps with an earlier version of this package; need
+            Installs in a database what documents and messages on Supabase need, or updates it. Reports what this role may
+            not create, with the statements for an administrator.
+            --print         prints the SQL for psql, which stops at the first error
+            --editor        leaves out what only psql understands, for the SQL editor of Supabase's dashboard
+            --database URL  runs it in postgresql://USER@127.0.0.1:PORT/NAME, on this machine and without a password
+            --explain       lists every object that would be created, why, and who may use it; installs nothing
+            --documents     documents only. You can name several parts, now or later; without --documents, --messages and
+                            --rows: documents and messages\(Set<SchemaPart>.includesRows ? ", and rows" : "")
+            --messages      messages, and registrations for push messages, only
+            --domain        adds the rules for users, contacts, check-ins and notifications; needs documents
+            --rows          rows of your own tables as documents, for apps with an earlier version of this package; needs
                             documents
-            --anon          callers who are not signed in may call everything, and the rules and policies alone decide;
-                            otherwise they may call what a rule “public” opens
+            --anon          callers who are not signed in may call every function, and only rules and policies decide;
+                            without it, they may call what a rule “public” opens
 
         switchyard supabase uninstall (--print [--editor] | --database URL [--yes]) [--documents] [--messages] [--domain]
                                       [--rows] [--keep-data]
-            Lists what it would remove, asks, and removes it: the parts that are named, with what needs them, or
-            everything. It removes older versions as well.
-            --keep-data     tables stay, with their contents; no one but their owner can use them then
+            Lists what it would remove, asks, and removes it: the named parts and what needs them, or everything. Older
+            versions are removed as well.
+            --keep-data     keeps the tables and their contents; only their owner can use them then
             --yes           does not ask
 
         switchyard help
-            This text.
+            Prints this text.
 
-        Exit status: 0 if all is well, 1 if something failed, 2 if the command was not understood.
+        Exit status: 0 for success, 1 if something failed, 2 if the command line was not understood.
         """
 }

@@ -19,7 +19,7 @@ struct SupabaseRemoval {
         isSure = options.has("--yes")
         destination = try SQLDestination(options, of: "uninstall")
         guard !isSure || !options.has("--print") else {
-            throw UsageError("“--yes” goes with “--database”: nothing is asked about what is only printed")
+            throw UsageError("“--yes” goes with “--database”: “--print” does not ask")
         }
     }
 
@@ -46,7 +46,7 @@ struct SupabaseRemoval {
         let name = "“\(database.name)” on port \(database.port)"
         let found = try await removed(connection, isTrial: true)
         guard !found.isEmpty else {
-            Terminal.print("\(name) has nothing of this.")
+            Terminal.print("\(name) has nothing of this to remove.")
             return .success
         }
         Terminal.print("To be removed from \(name):\n\n" + found.map { "- \($0)" }.joined(separator: "\n") + "\n")

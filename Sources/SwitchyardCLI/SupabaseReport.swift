@@ -50,7 +50,7 @@ extension PostgresFailure {
             return "grant usage, create on schema \(quoted(schema)) to \(quoted(role));"
         }
         if message.hasPrefix("must be owner of ") || message.hasPrefix("must be member of role ") {
-            // What an installation owns has one owner: whoever made the schema.
+            // All objects of an installation belong to the role that created the schema.
             let literal = role.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''")
             return """
                 do $$ begin execute format('grant %I to %I',

@@ -117,7 +117,7 @@ public final class LocalFirebase: Sendable {
                 "Local Firebase for project “\(project)” at \(server.url)",
                 "It is reachable from this machine only (\(server.addresses.map { "\($0)" }.joined(separator: ", "))).",
                 allowsEverything
-                    ? "Access is open: everybody may do everything."
+                    ? "Access is open: everyone may do everything."
                     : "Only a user may write users/ID and below it; all who are signed in share the rest.",
                 auth.signer.publicKeys.isEmpty
                     ? "ID tokens are not signed, like those of the vendor's emulator."

@@ -114,7 +114,7 @@ public final class LocalSupabase: Sendable {
     /// Ends all connections of the realtime service, including long-polling sessions.
     package func cutSockets() { realtime.cutSockets() }
 
-    /// Such as "http://127.0.0.1:8080": the project's address.
+    /// The project's URL, such as `http://127.0.0.1:8080`.
     public var url: URL { URL(string: server.url)! }
 
     /// The key for apps, used while no user is signed in.
@@ -123,7 +123,7 @@ public final class LocalSupabase: Sendable {
     /// The service-role key. Bypasses row-level security; servers only.
     public var serviceKey: String { context.access.key(role: "service_role") }
 
-    /// An access token for `userID`, who needs no account. For tests of access rules.
+    /// An access token for `userID`, which needs no account. For tests of policies.
     public func accessToken(for userID: String, validFor seconds: Int = 3600) -> String {
         context.access.userToken(userID, validFor: Int64(seconds))
     }
@@ -153,11 +153,11 @@ public final class LocalSupabase: Sendable {
     }
 
     private var files: String {
-        if context.options.allowsEverything { return "Access to files is open: everybody may do everything." }
+        if context.options.allowsEverything { return "Access to files is open: everyone may do everything." }
         let buckets = context.options.buckets.map { "“\($0)”" }.joined(separator: ", ")
         return buckets.isEmpty
             ? "Files: a bucket without policies is inaccessible."
-            : "Files in \(buckets) belong to whoever uploads them; other buckets need policies of the project's own."
+            : "Files in \(buckets) belong to the users who upload them; other buckets need policies of your own."
     }
 
     // MARK: Starting

@@ -25,11 +25,11 @@ struct LocalSupabaseFolder: Sendable {
                 try FileManager.default.setAttributes([.posixPermissions: 0o711], ofItemAtPath: folder.path)
             }
         } catch {
-            throw LocalSupabaseError("The folder “\(files.path)” cannot be made; check its permissions.")
+            throw LocalSupabaseError("The folder “\(files.path)” cannot be created; check its permissions.")
         }
     }
 
-    /// The secret that signs tokens, as text; the same as long as the folder stays.
+    /// The secret that signs tokens, as text. It stays the same as long as the folder exists.
     func secret() throws(LocalSupabaseError) -> [UInt8] {
         // Bytes that are not text are from an earlier version and could not be displayed. With less, or nothing at all, anyone
         // could sign.
@@ -41,7 +41,7 @@ struct LocalSupabaseFolder: Sendable {
         return new
     }
 
-    /// From when on the project's keys are valid, so that they are the same as long as the folder stays.
+    /// From when on the project's keys are valid. It stays the same as long as the folder exists, and so do the keys.
     ///
     /// - Parameter now: In seconds since 1970.
     func keysSince(_ now: Int64) throws(LocalSupabaseError) -> Int64 {

@@ -8,7 +8,7 @@ public struct LocalSupabaseOptions: Sendable {
     public enum Database: Hashable, Sendable {
         /// Its own, which stops with it.
         case own
-        /// An existing one on this machine that accepts `user`, who owns everything there, and `authenticator` without a
+        /// An existing one on this machine that accepts `user`, who owns everything there, and `authenticator`, both without a
         /// password. Everything a project needs is added to it. The database of a real project is refused.
         case given(port: UInt16, user: String = "postgres", name: String = "postgres")
     }

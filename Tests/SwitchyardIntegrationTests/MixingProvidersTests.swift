@@ -103,7 +103,7 @@ struct MixingProvidersTests {
             try await backend.storage.document("users/\(user.id)/notes/1", from: .server)
         }
         #expect(refused?.code == .unauthorized)
-        #expect(refused?.message.contains("Sessions of “supabase” have no meaning for Firebase's rules") == true)
+        #expect(refused?.message.contains("Firebase's rules do not know sessions of “supabase”") == true)
         await backend.shutDown()
         await site.stop()
     }

@@ -195,7 +195,7 @@ struct LocalVisitorsTests {
         options.database = database.place
         options.scripts = ["create table public.mine ()"]
         let error = await #expect(throws: LocalSupabaseError.self) { _ = try await LocalSupabase(options) }
-        #expect(error?.message.contains("is that of a real Supabase project") == true)
+        #expect(error?.message.contains("belongs to a real Supabase project") == true)
         #expect(error?.message.contains("nothing was done") == true && error?.message.contains(database.name) == true)
         #expect(try await database.query(Self.contents) == before)
     }

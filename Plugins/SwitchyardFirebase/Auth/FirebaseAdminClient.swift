@@ -91,7 +91,7 @@ final class FirebaseAdminClient: AdminClient {
             } catch {
                 guard await remove(id) else {
                     throw error.saying(
-                        "\(error.message) The new account, “\(id)”, is left without its claims, since it could not be deleted "
+                        "\(error.message) The new account, “\(id)”, exists without its claims, since it could not be deleted "
                             + "again: delete it, or set them.")
                 }
                 throw error
@@ -124,9 +124,9 @@ final class FirebaseAdminClient: AdminClient {
 
     /// The server treats an empty address or number as none.
     private static func check(_ email: String?, _ phoneNumber: String?) throws(AuthError) {
-        if email == "" { throw AuthError(.invalidArgument, "This is not an e-mail address.") }
+        if email == "" { throw AuthError(.invalidArgument, "This is not an email address.") }
         if phoneNumber == "" {
-            throw AuthError(.invalidArgument, "This is not a telephone number with a country code, such as +15550100.")
+            throw AuthError(.invalidArgument, "This is not a phone number with a country code, such as +15550100.")
         }
     }
 
@@ -189,8 +189,8 @@ final class FirebaseAdminClient: AdminClient {
                 AuthError(
                     code,
                     isTaken
-                        ? "An account with this ID, address or number exists already."
-                        : "The server does not accept the account. Check its ID, address, number and hash.")
+                        ? "An account with this ID, email address or phone number exists already."
+                        : "The server does not accept the account. Check its ID, email address, phone number and hash.")
             )
         }
     }
@@ -293,7 +293,7 @@ final class FirebaseAdminClient: AdminClient {
         case .bcrypt(let hash): user["passwordHash"] = .string(Base64.encode(Array(hash.reveal().utf8), alphabet: .url))
         case .pbkdf2SHA256(let hash, let salt, _), .keyedScrypt(let hash, let salt, _):
             guard let bytes = Base64.decode(hash.reveal()), let grains = Base64.decode(salt.reveal()) else {
-                throw AuthError(.invalidArgument, "Hash and salt of “\(imported.id)” are not in base64.")
+                throw AuthError(.invalidArgument, "The hash or the salt of “\(imported.id)” is not base64.")
             }
             user["passwordHash"] = .string(Base64.encode(bytes, alphabet: .url))
             user["salt"] = .string(Base64.encode(grains, alphabet: .url))

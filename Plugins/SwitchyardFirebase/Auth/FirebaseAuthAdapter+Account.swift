@@ -61,7 +61,7 @@ extension FirebaseAuthAdapter {
                         let reason = AuthError(error, in: .account)
                         throw .own(
                             reason.saying(
-                                "The account was changed except for its address: the mail that confirms the new one was not "
+                                "The account was changed except for its email address: the email that confirms the new one was not "
                                     + "sent. Change the address again. \(reason.message)"))
                     }
                 }
@@ -83,7 +83,7 @@ extension FirebaseAuthAdapter {
         return body
     }
 
-    /// Sends the email that confirms the address of the signed-in user. Nothing depends on it, since signing up also signs in.
+    /// Sends the email that confirms the signed-in user's address. Signing in does not depend on it: signing up signs in.
     public func resendConfirmation(to email: String) async throws(AuthError) {
         _ = try await onSession { service, token throws(FirebaseAuthFailure) in
             let user = try await service.account(token)

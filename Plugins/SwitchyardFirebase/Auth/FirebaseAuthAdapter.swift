@@ -179,7 +179,8 @@ public final class FirebaseAuthAdapter: AuthClient {
         with provider: IdentityProvider, redirectURL: URL, scopes: [String]
     ) async throws(AuthError) -> BrowserSignIn {
         guard redirectURL.scheme == "https" || redirectURL.scheme == "http" else {
-            throw AuthError(.invalidArgument, "Firebase's browser sign-in comes back to an http or https address only.")
+            throw AuthError(
+                .invalidArgument, "Firebase's browser sign-in returns to an http or https URL only; pass one.")
         }
         // The server binds its answer to this random value, which never leaves this device otherwise. It is the flow's proof
         // key.
@@ -253,8 +254,8 @@ public final class FirebaseAuthAdapter: AuthClient {
         throw .unsupported(
             "sign-in by phone", by: provider,
             instead:
-                "Use sendPhoneCode(to:proof:) with a captcha's or an attestation's proof of a genuine app, or another way to "
-                + "sign in."
+                "Use sendPhoneCode(to:proof:) with a captcha's or an attestation's proof of a genuine app, or another sign-in "
+                + "method."
         )
     }
 }

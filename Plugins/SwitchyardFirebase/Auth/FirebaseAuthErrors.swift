@@ -33,7 +33,7 @@ extension AuthError {
             case "USER_NOT_FOUND" where call == .project, "EMAIL_NOT_FOUND" where call == .project:
                 (.userNotFound, "There is no such account.")
             case "DUPLICATE_LOCAL_ID", "PHONE_NUMBER_EXISTS":
-                (.identityInUse, "An account with this ID or telephone number exists already.")
+                (.identityInUse, "An account with this ID or phone number exists already.")
             case "INVALID_LOCAL_ID", "MISSING_LOCAL_ID":
                 (.invalidArgument, "The account's ID is not valid. Use 1 to 128 characters.")
             case "INVALID_CLAIMS", "FORBIDDEN_CLAIM", "CLAIMS_TOO_LARGE":
@@ -52,7 +52,7 @@ extension AuthError {
                 )
             case "INVALID_LOGIN_CREDENTIALS", "INVALID_PASSWORD", "MISSING_PASSWORD", "REJECTED_CREDENTIAL",
                 "EMAIL_NOT_FOUND":
-                (.invalidCredential, "The address or the password is wrong.")
+                (.invalidCredential, "The email address or the password is wrong.")
             case "INVALID_IDP_RESPONSE", "INVALID_CREDENTIAL_OR_PROVIDER_ID", "INVALID_PENDING_TOKEN",
                 "MISSING_OR_INVALID_NONCE", "INVALID_CUSTOM_TOKEN", "CREDENTIAL_MISMATCH":
                 (
@@ -68,7 +68,7 @@ extension AuthError {
             case "USER_NOT_FOUND" where call == .signIn: (.userNotFound, "There is no such account.")
             case "USER_NOT_FOUND": (.sessionExpired, "The account no longer exists.")
             case "EMAIL_EXISTS":
-                (.emailInUse, "An account with this address exists, perhaps with another way to sign in.")
+                (.emailInUse, "An account with this email address exists, perhaps with another sign-in method.")
             case "FEDERATED_USER_ID_ALREADY_LINKED":
                 (.identityInUse, "The identity already belongs to another account.")
             case "WEAK_PASSWORD", "PASSWORD_DOES_NOT_MEET_REQUIREMENTS":
@@ -76,9 +76,9 @@ extension AuthError {
             case "USER_DISABLED": (.userDisabled, "The account is disabled.")
             case "INVALID_EMAIL", "MISSING_EMAIL", "INVALID_IDENTIFIER", "MISSING_IDENTIFIER",
                 "INVALID_RECIPIENT_EMAIL", "MISSING_NEW_EMAIL", "INVALID_NEW_EMAIL":
-                (.invalidArgument, "This is not an e-mail address.")
+                (.invalidArgument, "This is not an email address.")
             case "INVALID_PHONE_NUMBER", "MISSING_PHONE_NUMBER":
-                (.invalidArgument, "This is not a telephone number with a country code, such as +15550100.")
+                (.invalidArgument, "This is not a phone number with a country code, such as +15550100.")
             case "TOO_MANY_ATTEMPTS_TRY_LATER", "RESET_PASSWORD_EXCEED_LIMIT", "QUOTA_EXCEEDED", "RESOURCE_EXHAUSTED":
                 (.rateLimited, "Too many attempts. Try again later.")
             case "CREDENTIAL_TOO_OLD_LOGIN_AGAIN":
@@ -86,16 +86,19 @@ extension AuthError {
             case "TOKEN_EXPIRED", "INVALID_REFRESH_TOKEN", "INVALID_ID_TOKEN", "MISSING_ID_TOKEN",
                 "MISSING_REFRESH_TOKEN":
                 (.sessionExpired, "The session is no longer valid. Sign in again.")
-            case "UNVERIFIED_EMAIL": (.emailNotConfirmed, "Confirm the address of the account first.")
+            case "UNVERIFIED_EMAIL": (.emailNotConfirmed, "Confirm the account's email address first.")
             case "OPERATION_NOT_ALLOWED", "PASSWORD_LOGIN_DISABLED", "ADMIN_ONLY_OPERATION", "PROJECT_DISABLED",
                 "EMAIL_CHANGE_NEEDS_VERIFICATION", "UNSUPPORTED_TENANT_OPERATION", "UNSUPPORTED_FIRST_FACTOR":
-                (.methodDisabled, "The project does not allow this; see its sign-in methods in the Firebase console.")
+                (
+                    .methodDisabled,
+                    "The project does not allow this. See the Firebase console: Authentication, Sign-in method."
+                )
             case "MISSING_RECAPTCHA_TOKEN", "INVALID_RECAPTCHA_TOKEN", "CAPTCHA_CHECK_FAILED",
                 "MISSING_CLIENT_IDENTIFIER":
                 (
                     Code(rawValue: serverCode),
                     "The project enforces a captcha or an app attestation, which this client cannot provide. Switch the "
-                        + "enforcement off in the Firebase console, or use another way to sign in."
+                        + "enforcement off in the Firebase console, or use another sign-in method."
                 )
             case FirebaseAuthFailure.appCheckRefusal:
                 (
@@ -147,7 +150,7 @@ extension AuthError {
                 (
                     .unsupported,
                     "The server does not have this call (\(serverCode)). A local server may lack what a project has: check "
-                        + "hosts and emulators in Firebase's configuration, or use another way to sign in."
+                        + "hosts and emulators in Firebase's configuration, or use another sign-in method."
                 )
             // Keep an unknown code, but not its text, which may contain anything.
             default:
@@ -201,7 +204,7 @@ struct FirebaseAuthFailure: Error, Sendable {
     }
     static func own(_ error: AuthError) -> FirebaseAuthFailure { FirebaseAuthFailure(.own(error)) }
 
-    /// A success that lacks required values.
+    /// A success without the required values.
     static let unreadable = FirebaseAuthFailure(.unanswered(nil, status: nil))
 
     /// This client's own code: the service sends only text if it refuses an App Check token.

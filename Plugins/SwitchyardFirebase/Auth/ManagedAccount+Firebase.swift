@@ -86,7 +86,7 @@ extension PasswordHash {
                 else {
                     throw AuthError(
                         .invalidArgument,
-                        "Signer key and separator of scrypt are Base64 texts, with 1 to 8 rounds and a memory cost of 1 to 14."
+                        "The signer key and the separator of scrypt must be base64, the rounds 1 to 8 and the memory cost 1 to 14."
                     )
                 }
                 return [

@@ -40,7 +40,7 @@ extension FirebaseConfiguration {
             do {
                 self = try JSONDecoder().decode(FirebaseConfiguration.self, from: data)
             } catch {
-                throw .appFile("is of a form that is not known")
+                throw .appFile("has an unknown format; use a file that the Firebase console offers")
             }
         }
     }
@@ -64,8 +64,8 @@ extension FirebaseConfiguration {
             return info?["android_client_info"]?["package_name"]?.string == app
                 || info?["mobilesdk_app_id"]?.string == app
         }
-        guard let client = clients.first else { throw .appFile("knows no app of that name") }
-        guard clients.count == 1 else { throw .appFile("knows several apps; say which") }
+        guard let client = clients.first else { throw .appFile("has no app with that name") }
+        guard clients.count == 1 else { throw .appFile("has several apps; pass the package name or app ID as “app”") }
         let project = json["project_info"]
         self.init(
             project: try FirebaseConfiguration.required(project?["project_id"]?.string, "project"),

@@ -13,8 +13,8 @@ import SwitchyardProviderKit
 /// ``init(appFile:app:)`` reads the files that the Firebase console offers for download. On a server a ``credential`` can be
 /// enough, see ``init(credential:)``.
 public struct FirebaseConfiguration: Sendable, Hashable {
-    /// The project's ID, not its number. Where it is empty and there is a ``credential``, it is the one that the key file
-    /// names, else the one in the variable `GOOGLE_CLOUD_PROJECT` or `GCLOUD_PROJECT`.
+    /// The project's ID, not its number. If it is empty and there is a ``credential``, the ID comes from the key file, or
+    /// else from the variable `GOOGLE_CLOUD_PROJECT` or `GCLOUD_PROJECT`.
     public var project: String
     /// The web API key. It identifies the project and protects nothing, but is never printed all the same. Programs with a
     /// ``credential`` need none unless they sign users in.
@@ -22,8 +22,8 @@ public struct FirebaseConfiguration: Sendable, Hashable {
     /// The project's own credential, for servers and tools, never for an app. Requests for which no user is signed in are then
     /// made in the project's name and bypass security rules.
     public var credential: FirebaseCredential?
-    /// The address of the service account in whose name custom tokens are signed where the ``credential`` has no key of its own;
-    /// see <doc:Setup>. Without it, it is the account of the machine, or the one that workload identity acts for.
+    /// The email address of the service account that signs custom tokens if the ``credential`` has no key of its own; see
+    /// <doc:Setup>. `nil` uses the machine's account, or the one that workload identity acts for.
     public var serviceAccount: String?
     /// The app's ID, `1:123…:web:abc…`. Messaging needs it.
     public var appID: String?
@@ -42,8 +42,8 @@ public struct FirebaseConfiguration: Sendable, Hashable {
     /// Whether a transaction locks the documents it reads on the server, so that others wait, instead of checking at the end that
     /// nothing has changed. For documents that many clients change at the same time.
     public var locksInTransactions: Bool
-    /// Whether documents and queued writes are stored in the state folder, if there is one. Otherwise they are lost with the
-    /// client.
+    /// Whether documents and queued writes are stored in the state folder. Otherwise, and without such a folder, they are lost
+    /// with the client.
     public var keepsDocuments: Bool
     /// The approximate size of the cache, in bytes. Above it, the least recently used documents are dropped.
     public var cacheBytes: Int64
@@ -51,7 +51,7 @@ public struct FirebaseConfiguration: Sendable, Hashable {
     /// byte. Half a minute and ten minutes by default. `patienceSeconds` in a file.
     public var patience: Duration?
 
-    /// Where the services are.
+    /// The addresses of the services.
     public var hosts: Hosts
     /// The services that run on a local emulator, each as `host:port`.
     public var emulators: Emulators

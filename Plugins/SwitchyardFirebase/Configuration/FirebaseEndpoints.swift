@@ -108,7 +108,7 @@ private struct EmulatorAddress {
             throw source.problem(text, error.message)
         }
         guard parts.path.isEmpty, parts.query == nil else {
-            throw source.problem(text, "it goes on after the port")
+            throw source.problem(text, "it continues after the port")
         }
         guard parts.port != nil || hasScheme else { throw source.problem(text, "it has no port") }
         return origin

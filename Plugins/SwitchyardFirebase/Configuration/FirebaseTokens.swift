@@ -118,7 +118,7 @@ struct FirebaseTokens: Sendable {
             return "The call was made with the project's credential. Does its account have the required role?"
         }
         guard auth == nil, let people else { return "No user was signed in." }
-        return "Sessions of “\(people.provider)” have no meaning for Firebase's rules, so no user was signed in."
+        return "Firebase's rules do not know sessions of “\(people.provider)”, so no user was signed in."
     }
 
     /// Whether requesting new tokens could help.

@@ -89,7 +89,7 @@ enum GoogleKeyFile: Sendable {
                 throw problem("signing requires OpenSSL's libcrypto. Install the package libssl3 or libssl1.1.")
             }
             guard let signer = TokenSigner(pem: Secret(try member("private_key"))), signer.algorithm == .rs256 else {
-                throw problem("its “private_key” is no RSA key in PKCS #8. Was it copied with all its lines?")
+                throw problem("its “private_key” is not an RSA key in PKCS #8. Was it copied with all its lines?")
             }
             self = .serviceAccount(
                 ServiceAccount(

@@ -49,7 +49,7 @@ extension MockAccounts {
             guard state.accounts[new.id] == nil else { throw .identityTaken("ID") }
             if let email = new.email, state.account(withEmail: email) != nil { throw .emailInUse }
             if let number = new.values.phoneNumber, state.account(withPhoneNumber: number) != nil {
-                throw .identityTaken("telephone number")
+                throw .identityTaken("phone number")
             }
             var account = MockAccount(id: new.id, at: now.date)
             account.lastSignInAt = nil
@@ -81,7 +81,7 @@ extension MockAccounts {
             }
             if let number = edit.phoneNumber {
                 if let owner = state.account(withPhoneNumber: number), owner != id {
-                    throw .identityTaken("telephone number")
+                    throw .identityTaken("phone number")
                 }
                 account.setPhoneNumber(number)
             }

@@ -288,7 +288,7 @@ extension MockAccounts {
         guard parts.count == 2, !parts[0].isEmpty, parts[1].utf8.contains(UInt8(ascii: ".")),
             parts[1].split(separator: ".", omittingEmptySubsequences: false).allSatisfy({ !$0.isEmpty }),
             email.unicodeScalars.allSatisfy({ $0.value > 0x20 && $0.value != 0x7F })
-        else { throw AuthError(.invalidArgument, "This is not an e-mail address.") }
+        else { throw AuthError(.invalidArgument, "This is not an email address.") }
         return email.lowercased()
     }
 

@@ -179,7 +179,7 @@ public final class MockAuthClient: AuthClient {
     }
 
     public func sendEmailLink(to email: String, redirectURL: URL) async throws(AuthError) {
-        try require(\.emailLinks, "sign-in by e-mail link")
+        try require(\.emailLinks, "sign-in by email link")
         try await send(.sendEmailLink) { (server) throws(AuthError) in
             try server.sendEmailLink(to: email, redirectURL: redirectURL)
         }
@@ -258,7 +258,7 @@ public final class MockAuthClient: AuthClient {
         case .identityToken: try require(\.identityTokens, "identity tokens")
         case .browser: try require(\.browserSignIn, "sign-in through the browser")
         case .phoneCode: try require(\.phoneCodes, "sign-in by phone")
-        case .emailLink: try require(\.emailLinks, "sign-in by e-mail link")
+        case .emailLink: try require(\.emailLinks, "sign-in by email link")
         }
     }
 }

@@ -49,7 +49,7 @@ extension MockOperation where Failure == AuthError, Answer == AccessToken {
 }
 extension MockOperation where Failure == AuthError, Answer == Bool {
     public static var resendConfirmation: Self { Self("resend confirmation") }
-    public static var sendEmailLink: Self { Self("send e-mail link") }
+    public static var sendEmailLink: Self { Self("send email link") }
     public static var sendPasswordReset: Self { Self("send password reset") }
     public static var resetPassword: Self { Self("reset password") }
     public static var reauthenticate: Self { Self("reauthenticate") }

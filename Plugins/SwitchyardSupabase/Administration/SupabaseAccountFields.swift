@@ -48,7 +48,7 @@ struct SupabaseAccountFields {
         if let phone {
             guard let digits = Self.digits(ofPhone: phone) else {
                 throw AuthError(
-                    .invalidArgument, "This is not a telephone number with a country code, such as +15550100.")
+                    .invalidArgument, "This is not a phone number with a country code, such as +15550100.")
             }
             json["phone"] = .string(digits)
             json["phone_confirm"] = true
@@ -75,7 +75,7 @@ struct SupabaseAccountFields {
 
     /// - Throws: `.invalidArgument`. The service validates more strictly.
     static func check(email: String) throws(AuthError) {
-        guard isEmail(email) else { throw AuthError(.invalidArgument, "This is not an e-mail address.") }
+        guard isEmail(email) else { throw AuthError(.invalidArgument, "This is not an email address.") }
     }
 
     static func isEmail(_ text: String) -> Bool {

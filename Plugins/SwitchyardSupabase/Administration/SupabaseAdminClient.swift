@@ -46,7 +46,7 @@ struct SupabaseAdminClient: AdminClient {
         guard account.email != nil || account.phoneNumber != nil else {
             throw AuthError(
                 .invalidArgument,
-                "Supabase creates accounts only with an e-mail address or a telephone number. Pass one of them.")
+                "Supabase creates accounts only with an email address or a phone number. Pass one of them.")
         }
         do throws(AuthError) {
             return try managed(try await call(.post, "/admin/users", fields.json))

@@ -39,7 +39,7 @@ extension AuthError {
         let isDisabled = serverCode.hasSuffix("_disabled") || serverCode.hasSuffix("_not_enabled")
         let (code, message): (Code, String) =
             switch serverCode {
-            case "invalid_credentials": (.invalidCredential, "The address or the password is wrong.")
+            case "invalid_credentials": (.invalidCredential, "The email address or the password is wrong.")
             case "email_not_confirmed", "phone_not_confirmed":
                 (
                     .emailNotConfirmed,
@@ -60,7 +60,7 @@ extension AuthError {
             case "weak_password", "same_password":
                 (.weakPassword, "The password is too weak, or the same as before.")
             case "email_address_invalid", "email_address_not_authorized", "email_address_not_provided":
-                (.invalidArgument, "The server does not accept this e-mail address. Use another one.")
+                (.invalidArgument, "The server does not accept this email address. Use another one.")
             case "validation_failed": AuthError.invalid(hint)
             case "user_not_found": (.userNotFound, "There is no such account.")
             case "reauthentication_needed", "current_password_required", "insufficient_aal":
@@ -115,7 +115,7 @@ extension AuthError {
     /// The service has one code for all invalid arguments; the text distinguishes them.
     private static func invalid(_ hint: String) -> (Code, String) {
         if ["Unable to validate email", "An email address", "Invalid email format"].contains(where: hint.hasPrefix) {
-            return (.invalidArgument, "This is not an e-mail address.")
+            return (.invalidArgument, "This is not an email address.")
         }
         if ["Password cannot be longer", "Signup requires a valid password"].contains(where: hint.hasPrefix) {
             return (.weakPassword, "The password is empty or too long; it may have 72 bytes.")

@@ -143,12 +143,12 @@ extension SupabaseRequest {
 /// The path at which decoding failed, without values.
 private enum DecodingWords {
     static func of(_ error: any Error) -> String {
-        guard let error = error as? DecodingError else { return "its text is no JSON." }
+        guard let error = error as? DecodingError else { return "its text is not JSON." }
         let (context, what): (DecodingError.Context, String) =
             switch error {
             case .keyNotFound(let key, let context): (context, "“\(key.stringValue)” is missing")
-            case .typeMismatch(let type, let context): (context, "it is no \(type)")
-            case .valueNotFound(let type, let context): (context, "it is null and no \(type)")
+            case .typeMismatch(let type, let context): (context, "it is not of the type \(type)")
+            case .valueNotFound(let type, let context): (context, "it is null instead of \(type)")
             case .dataCorrupted(let context): (context, "it does not fit")
             @unknown default: (DecodingError.Context(codingPath: [], debugDescription: ""), "it does not fit")
             }

@@ -38,7 +38,7 @@ extension AccountKey: CustomStringConvertible {
         switch self {
         case .id(let id): "the ID “\(id)”"
         case .email: "this address"
-        case .phoneNumber: "this telephone number"
+        case .phoneNumber: "this phone number"
         }
     }
 }

@@ -1,4 +1,4 @@
-/// What an auth provider can do beyond e-mail and password, access tokens and a stream of states.
+/// What an auth provider can do beyond email address and password, access tokens and a stream of states.
 public struct AuthCapabilities: Sendable, Hashable {
     public var anonymous = false
     public var customTokens = false

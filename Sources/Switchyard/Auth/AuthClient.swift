@@ -123,7 +123,7 @@ extension AuthClient {
         throw refusal("sign-in by phone")
     }
     public func sendEmailLink(to email: String, redirectURL: URL) async throws(AuthError) {
-        throw refusal("sign-in by e-mail link")
+        throw refusal("sign-in by email link")
     }
     public func sendPasswordReset(to email: String) async throws(AuthError) { throw refusal("resetting passwords") }
     public func resetPassword(code: Secret, newPassword: Secret) async throws(AuthError) {

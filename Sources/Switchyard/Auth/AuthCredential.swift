@@ -54,7 +54,7 @@ extension AuthCredential: CustomStringConvertible {
         case .identityToken(let provider, _, _, _): "identity token of \(provider)"
         case .browser(let signIn, _): "browser sign-in with \(signIn.identityProvider)"
         case .phoneCode: "phone code"
-        case .emailLink: "e-mail link"
+        case .emailLink: "email link"
         }
     }
 }

@@ -27,7 +27,7 @@ extension ErrorCode {
     public static let invalidCredential = ErrorCode(rawValue: "invalidCredential")
     public static let userNotFound = ErrorCode(rawValue: "userNotFound")
     public static let userDisabled = ErrorCode(rawValue: "userDisabled")
-    /// An account with this address exists, perhaps with another way to sign in.
+    /// An account with this email address exists, perhaps with another sign-in method.
     public static let emailInUse = ErrorCode(rawValue: "emailInUse")
     public static let emailNotConfirmed = ErrorCode(rawValue: "emailNotConfirmed")
     public static let weakPassword = ErrorCode(rawValue: "weakPassword")

@@ -4,8 +4,8 @@ import SwitchyardBytes
 ///
 ///     observer → interceptors, last first → deadline of the request → retries → the client
 ///
-/// So an observer sees one call with its pauses, and a deadline applies to all attempts together. Nothing is made for what is
-/// not asked for: without an observer, interceptors, retries and a request, a call is one call of its body.
+/// So an observer sees one call with its pauses, and a deadline applies to all attempts together. Without
+/// an observer, interceptors, retries and a request, a call costs one call of its body.
 package final class CallPolicy: Sendable {
     private let service: InfrastructureService
     /// The provider of the client, which may change if the client forwards to others.
@@ -128,7 +128,7 @@ package final class CallPolicy: Sendable {
             try await attempted(operation, watch, client, body)
         } lateText: {
             let doubt =
-                operation.isRepeatable ? "" : " It may have been done all the same: look before you do it again."
+                operation.isRepeatable ? "" : " It may have taken effect all the same: check before you repeat it."
             return "The request's deadline passed before “\(operation.name)” on “\(provider())” had ended.\(doubt)"
         }
     }

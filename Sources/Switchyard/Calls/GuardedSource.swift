@@ -68,6 +68,6 @@ private final class GuardedSource<Element: Sendable, Failure: ClientError>: Stre
 
     private func leaving() -> Failure {
         base.withLock { $0 = nil }
-        return Failure(.deadlineExceeded, "The request's deadline passed while “\(operation.name)” was followed.")
+        return Failure(.deadlineExceeded, "The request's deadline passed while “\(operation.name)” was open.")
     }
 }

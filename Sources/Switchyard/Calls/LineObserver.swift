@@ -1,8 +1,10 @@
 public import Foundation
 import SwitchyardBytes
 
-/// Prints one readable line per event. The observer to start with. Paths, requests' IDs and servers' messages may hold what
-/// others have written: line ends and other control characters in them are escaped, so none of them can make a line of its own.
+/// Prints one readable line per event; the observer to start with.
+///
+/// Paths, requests' IDs and servers' messages may contain text from outside. Line ends and other control characters in them are
+/// escaped, so no such text can forge a line.
 ///
 /// ```
 /// 09:41:07.213 storage on acme: commit took 812 µs

@@ -10,6 +10,7 @@ public struct RetryPolicy: Sendable, Hashable {
     public var maximumAttempts: Int
     /// The pause after the first failure, counted from the start of the call.
     public var initialPause: Duration
+    /// The longest pause before jitter, and the longest that a server may ask for.
     public var maximumPause: Duration
 
     public init(

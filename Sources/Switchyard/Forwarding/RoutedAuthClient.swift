@@ -54,12 +54,12 @@ extension RoutedAuthClient {
         }
     }
     public func sendPhoneCode(to phoneNumber: String) async throws(AuthError) -> PhoneVerification {
-        try await route.call(.personal("send phone code", "Sending a code to a telephone")) { auth throws(AuthError) in
+        try await route.call(.personal("send phone code", "Sending a code to a phone")) { auth throws(AuthError) in
             try await auth.sendPhoneCode(to: phoneNumber)
         }
     }
     public func sendEmailLink(to email: String, redirectURL: URL) async throws(AuthError) {
-        try await route.call(.personal("send e-mail link", "Sending a sign-in link")) { auth throws(AuthError) in
+        try await route.call(.personal("send email link", "Sending a sign-in link")) { auth throws(AuthError) in
             try await auth.sendEmailLink(to: email, redirectURL: redirectURL)
         }
     }
@@ -75,7 +75,7 @@ extension RoutedAuthClient {
     }
     @discardableResult
     public func link(_ credential: AuthCredential) async throws(AuthError) -> AuthUser {
-        try await route.call(.personal("link", "Linking a way to sign in")) { auth throws(AuthError) in
+        try await route.call(.personal("link", "Linking a sign-in method")) { auth throws(AuthError) in
             try await auth.link(credential)
         }
     }
@@ -160,7 +160,7 @@ extension RoutedAuthClient {
             return try await connection.run(operation.repeatable(true)) { auth throws(AuthError) in
                 let result = try await body(auth)
                 guard user(result) == owner else {
-                    throw AuthError(.sessionChanged, "Another session replaced the one that the call began with.")
+                    throw AuthError(.sessionChanged, "The session changed while the call was running.")
                 }
                 return result
             }
@@ -179,7 +179,7 @@ extension AuthClientWrapper {
 }
 
 extension ClientOperation {
-    /// An operation that concerns a person, whom no error message names.
+    /// An operation that concerns a user, whom no error message names.
     ///
     /// - Parameters:
     ///   - name: The operation's name, such as `sign in`.
@@ -191,7 +191,7 @@ extension ClientOperation {
 }
 
 extension AuthCredential {
-    /// Whether it can be used twice: codes and links cannot, and an anonymous sign-in creates an account.
+    /// Whether it can be used twice. Codes and links cannot, and each anonymous sign-in creates an account.
     fileprivate var isReusable: Bool {
         switch kind {
         case .password, .customToken, .identityToken: true

@@ -75,7 +75,7 @@ extension RoutedFileStorageClient {
         }
     }
     public func downloadURL(of path: FilePath, expiresIn: Duration?) async throws(FileStorageError) -> URL {
-        try await route.call(.file("download URL", "Making an address for", path, isRepeatable: true)) {
+        try await route.call(.file("download URL", "Making a download URL for", path, isRepeatable: true)) {
             files throws(FileStorageError) in
             try await files.downloadURL(of: path, expiresIn: expiresIn)
         }

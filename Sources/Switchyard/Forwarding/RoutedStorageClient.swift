@@ -143,7 +143,7 @@ extension Routed: StorageClient, RoutedStorageClient where Client == any Storage
 
 /// A storage client around another. Calls that it does not implement itself go to its ``base``, streams included.
 public protocol StorageClientWrapper: RoutedStorageClient {
-    /// The wrapped client, to which calls are forwarded. It should stay the same for as long as the layer lives.
+    /// The wrapped client, to which calls are forwarded. It should stay the same for as long as the wrapper lives.
     var base: any StorageClient { get }
 }
 

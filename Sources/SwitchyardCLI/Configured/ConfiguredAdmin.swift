@@ -13,7 +13,7 @@ final class ConfiguredAdmin: AdminHarness {
     /// Keeps the connections that all admin clients share.
     private let server: Infrastructure
 
-    /// - Returns: `nil` if the provider has no account management, or the configuration no key for it.
+    /// - Returns: `nil` if the provider has no account management, or the configuration has no project credential.
     init?(_ site: ConfiguredSite) async throws(InfrastructureError) {
         let server = try await site.makeDevice()
         do throws(InfrastructureError) {
@@ -38,7 +38,7 @@ final class ConfiguredAdmin: AdminHarness {
         try await site.makeFactory().createAuthClient(provider: site.provider(of: .auth))
     }
 
-    /// Servers count in seconds at most.
+    /// Servers count in whole seconds.
     func letTimePass() async throws {
         if features.capabilities.endingSessions, site.provider(of: .auth) != .mock {
             try await Task.sleep(for: .milliseconds(1100))

@@ -10,7 +10,7 @@ import SwitchyardMock
 /// registrations, the domain clients on top, account management if the configuration has the key for it, and switching to
 /// another storage and back.
 ///
-/// In a Supabase project with tables alone, the storage checks run on a table of its own for them.
+/// In a Supabase project with tables alone, the storage checks run on a ``ConformanceTable``.
 ///
 /// One person is signed up at the start, for everything that requires a signed-in user; auth checks create their own
 /// accounts.
@@ -89,7 +89,7 @@ struct Person: Sendable {
         guard case .signedIn = result else {
             throw InfrastructureError(
                 .unsupported,
-                "The project asks for addresses to be confirmed, and no one reads mail for these checks. Switch that off in "
+                "The project requires email addresses to be confirmed, which these checks cannot do. Switch that off in "
                     + "the project's settings for the time of the run.")
         }
     }
@@ -180,7 +180,7 @@ private struct ConfiguredMessaging: MessagingHarness {
     }
 
     func payload(_ message: RemoteMessage) throws -> RemotePayload {
-        throw ConformanceFailure(expectation: "nothing is asked of a server that no test plays", found: "a payload")
+        throw ConformanceFailure(expectation: "checks that need a simulated server are skipped", found: "a payload")
     }
 }
 

@@ -134,7 +134,7 @@ extension ConformanceRequirement where Features == AuthFeatures {
     static let identityTokens = outside("identity tokens") { $0.capabilities.identityTokens }
     static let browser = outside("sign-in through the browser") { $0.capabilities.browserSignIn }
     static let phoneCodes = outside("phone codes") { $0.capabilities.phoneCodes }
-    static let emailLinks = outside("e-mail links") { $0.capabilities.emailLinks }
+    static let emailLinks = outside("email links") { $0.capabilities.emailLinks }
     static let passwordReset = outside("password resets") { $0.capabilities.passwordReset }
     static let linking = Self("linking") { $0.capabilities.linking }
     static let secondFactors = outside("second factors") { $0.capabilities.secondFactors }

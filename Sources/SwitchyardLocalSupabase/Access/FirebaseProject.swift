@@ -10,8 +10,8 @@ import SwitchyardServerKit
 /// options.firebase = try FirebaseProject(firebase.project, keys: firebase.publishedKeys)
 /// ```
 ///
-/// Their tokens need the claim `role` with the value `authenticated`, as in production: without one they belong to no one who
-/// is signed in, and with any other they are refused.
+/// Their tokens need the claim `role` with the value `authenticated`, as in production: without it, a request has the rights
+/// of someone who is not signed in, and with any other role it is refused.
 public struct FirebaseProject: Hashable, Sendable {
     /// The only role that its tokens may name.
     static let role = "authenticated"
@@ -78,8 +78,8 @@ public struct FirebaseProject: Hashable, Sendable {
     }
 }
 
-/// The database of a real Supabase project: its own services have set it up and go on using it, and a local server would replace
-/// their functions, triggers and indexes.
+/// Recognizes the database of a real Supabase project. Its own services have set it up and use it, and a local server would
+/// replace their functions, triggers and indexes.
 enum ForeignProject {
     /// Where the real services record which of their migrations have run. A local server has no such tables.
     private static let ledgers = [
@@ -101,8 +101,8 @@ enum ForeignProject {
         ])[0].text
         guard let found else { return }
         throw LocalSupabaseError(
-            "The database “\(name)” on port \(port) is that of a real Supabase project: its services keep their migrations in "
-                + "\(found). A local Supabase would change what belongs to them, so nothing was done. Use another database, such "
-                + "as a new one, or start without one (--database): then it has its own.")
+            "The database “\(name)” on port \(port) belongs to a real Supabase project: its services keep their migrations in "
+                + "\(found). A local Supabase would change their functions, so nothing was done. Use another database, such "
+                + "as a new one, or leave out --database to start one.")
     }
 }

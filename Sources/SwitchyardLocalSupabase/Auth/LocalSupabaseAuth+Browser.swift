@@ -66,7 +66,7 @@ extension LocalSupabaseAuth {
             return Self.redirect(to: back, query: [("state", state), ("error", error)])
         }
         guard let subject = request.query("sub"), !subject.isEmpty else {
-            return .text("Add sub=… (and email=…, name=…) to the address to say who you are.\n")
+            return .text("Add sub=… to the URL to say who signs in, and if you like email=… and name=….\n")
         }
         var claims: JSONObject = ["sub": .string(subject), "email_verified": true]
         for name in ["email", "name", "picture"] { claims[name] = request.query(name).map { .string($0) } }
@@ -86,7 +86,7 @@ extension LocalSupabaseAuth {
         }
         do throws(AuthRefusal) {
             guard call.request.query("error") == nil else {
-                throw AuthRefusal(400, "bad_oauth_callback", "The sign-in was called off")
+                throw AuthRefusal(400, "bad_oauth_callback", "The user cancelled the sign-in")
             }
             guard let code = seal.open(call.request.query("code") ?? "", as: .browserCode),
                 code["state"]?.string == text, let claims = code["claims"]?.object, let subject = claims["sub"]?.string

@@ -176,7 +176,7 @@ extension LocalSupabaseAuth {
     ) -> ServerResponse {
         // A line break in the address would end the header field.
         guard target.utf8.allSatisfy({ $0 > 32 && $0 < 127 }) else {
-            return AuthRefusal.invalid("redirect_to is no address").response(for: nil)
+            return AuthRefusal.invalid("redirect_to is not a URL").response(for: nil)
         }
         func text(_ items: [(String, String)]) -> String {
             FormCoding.encode(items.map { (name: $0.0, value: $0.1) }, space: .plus)

@@ -157,7 +157,7 @@ struct FileObjectName: Hashable, Sendable {
     /// From the path after a route. Empty segments are part of the name.
     init(_ request: ServerRequest, behind route: String) throws(LocalSupabaseFileError) {
         let prefix = "/storage/v1/\(route)/"
-        guard request.rawPath.hasPrefix(prefix) else { throw .invalidRequest("The address is coded in a strange way") }
+        guard request.rawPath.hasPrefix(prefix) else { throw .invalidRequest("The path is not encoded as expected") }
         let rest = request.rawPath.dropFirst(prefix.count)
         let parts = rest.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2, let bucket = PercentCoding.decode(parts[0]), let name = PercentCoding.decode(parts[1])

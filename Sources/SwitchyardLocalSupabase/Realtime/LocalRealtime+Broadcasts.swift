@@ -111,10 +111,10 @@ extension LocalRealtime {
     func setFaults(_ request: ServerRequest) async -> ServerResponse {
         guard let bytes = try? await request.body.collect(upTo: 1 << 16), let json = try? JSON(parsing: bytes),
             let switches = json.object
-        else { return .text("this is no JSON\n", status: 400) }
+        else { return .text("the body is not a JSON object\n", status: 400) }
         for name in ["delay", "refusalPause", "loseDatabase"] {
             guard let given = switches[name], !(0...FaultRule.longest).contains(given.int ?? -1) else { continue }
-            return .text("\(name) is a number of milliseconds from 0 to \(FaultRule.longest)\n", status: 400)
+            return .text("\(name) must be a number of milliseconds from 0 to \(FaultRule.longest)\n", status: 400)
         }
         let delay = Duration.milliseconds(switches["delay"]?.int ?? 100)
         for (name, value) in switches.map({ ($0.key, $0.value) }) {
@@ -130,13 +130,13 @@ extension LocalRealtime {
             case ("refuseWebSockets", _, let refuses?): faults.refusesWebSockets = refuses
             case ("cutSockets", _, true?): cutSockets()
             case ("expireTokens", _, true?): expireTokens()
-            default: return .text("\(name) is no switch, or has no such position\n", status: 400)
+            default: return .text("“\(name)” is not a fault, or does not take this value\n", status: 400)
             }
         }
         return .json(JSON.object([:]).bytes())
     }
 
-    /// Ends all connections without notice.
+    /// Ends all connections without a closing handshake.
     package func cutSockets() { for session in hub.sessions { hub.remove(session) } }
 
     /// From now on, users' tokens currently in use count as expired; the project's keys do not.

@@ -44,7 +44,7 @@ package struct HTTPRequest: Sendable {
     /// Whether to request and decode compressed answers (gzip, br). A damaged one is an error, and so is one that is truncated
     /// or has trailing bytes, even if the message around it is complete.
     package var decompresses = true
-    /// Never reuses a pooled connection.
+    /// Whether to open a new connection instead of reusing a pooled one.
     package var usesFreshConnection = false
     package var httpVersion: HTTPVersion = .automatic
 
@@ -115,7 +115,7 @@ extension HTTPRequest {
                 throw TransportError(.invalidRequest, "a header name is not a token")
             }
             guard field.value.utf8.allSatisfy(\.isFieldCharacter) else {
-                throw TransportError(.invalidRequest, "the value of a header holds a control character")
+                throw TransportError(.invalidRequest, "the value of a header contains a control character")
             }
             guard !Self.ownedByTransport.contains(where: { field.name.isSameHeaderName(as: $0) }) else {
                 throw TransportError(.invalidRequest, "the transport itself writes the header \(field.name)")

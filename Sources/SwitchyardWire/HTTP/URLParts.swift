@@ -19,19 +19,19 @@ package struct URLParts: Sendable, Hashable {
         // Uses bytes, not characters, since this runs once per request.
         let bytes = Array(address.utf8)
         guard bytes.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
-            throw TransportError(.invalidRequest, "the address holds a character that is not visible ASCII")
+            throw TransportError(.invalidRequest, "the address contains a character that is not visible ASCII")
         }
         var rest = bytes[..<(bytes.firstIndex(of: UInt8(ascii: "#")) ?? bytes.endIndex)]
         guard let colon = rest.firstIndex(of: UInt8(ascii: ":")), rest[colon...].starts(with: "://".utf8), colon > 0,
             rest[..<colon].allSatisfy(\.isSchemeCharacter)
-        else { throw TransportError(.invalidRequest, "it does not begin with https://") }
+        else { throw TransportError(.invalidRequest, "the address does not begin with https://") }
         scheme = Self.lowercased(rest[..<colon])
         rest = rest[(colon + 3)...]
 
         let end = rest.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") } ?? rest.endIndex
         let authority = rest[..<end]
         guard !authority.contains(UInt8(ascii: "@")) else {
-            throw TransportError(.invalidRequest, "the address holds user information")
+            throw TransportError(.invalidRequest, "the address contains a user name or password")
         }
         let isBracketed = authority.first == UInt8(ascii: "[")
         let hostEnd =
@@ -51,10 +51,12 @@ package struct URLParts: Sendable, Hashable {
     private static func port(_ digits: ArraySlice<UInt8>) throws(TransportError) -> Int? {
         if digits.isEmpty { return nil }
         guard digits.count <= 5, digits.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) else {
-            throw TransportError(.invalidRequest, "the address has a bad port")
+            throw TransportError(.invalidRequest, "the port of the address is not a number from 1 to 65535")
         }
         let number = digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }
-        guard (1...65_535).contains(number) else { throw TransportError(.invalidRequest, "the address has a bad port") }
+        guard (1...65_535).contains(number) else {
+            throw TransportError(.invalidRequest, "the port of the address is not a number from 1 to 65535")
+        }
         return number
     }
 

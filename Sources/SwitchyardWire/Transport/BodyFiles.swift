@@ -27,13 +27,13 @@ package final class FileReader {
         var info = stat()
         guard fstat(opened, &info) == 0, info.st_mode & S_IFMT == S_IFREG else {
             close(opened)
-            throw TransportError(.requestBodyFailed, "this is not a regular file")
+            throw TransportError(.requestBodyFailed, "the path is not that of a regular file")
         }
         let whole = 0..<Int64(info.st_size)
         let part = range ?? whole
         guard part.lowerBound >= 0, part.upperBound <= whole.upperBound else {
             close(opened)
-            throw TransportError(.requestBodyFailed, "the file is shorter than the range asked for")
+            throw TransportError(.requestBodyFailed, "the file is shorter than the requested range")
         }
         descriptor = opened
         start = part.lowerBound

@@ -19,7 +19,7 @@ import Testing
         ("{", "it is not JSON"), ("{}", "it has no type. Use service_account"),
         (#"{"type":"impersonated"}"#, "its type, “impersonated”, is not supported"),
         (#"{"type":"service_account"}"#, "it lacks “private_key”"),
-        (#"{"type":"service_account","private_key":"no","client_email":"e"}"#, "is no RSA key in PKCS #8"),
+        (#"{"type":"service_account","private_key":"no","client_email":"e"}"#, "is not an RSA key in PKCS #8"),
         (#"{"type":"authorized_user","client_id":"i","client_secret":"s"}"#, "it lacks “refresh_token”"),
         (
             #"{"type":"external_account","audience":"a","subject_token_type":"t","token_url":"http://example.com","credential_source":{"file":"f"}}"#,

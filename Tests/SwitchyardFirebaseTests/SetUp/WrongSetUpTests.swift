@@ -221,7 +221,7 @@ import Testing
         let error = await site.failure { _ throws(StorageError) in try await receipt.acknowledged() }
         #expect(error?.code == .unauthorized)
         #expect(error?.message.hasPrefix("Writing “users/alice” failed: The security rules do not allow it") == true)
-        #expect(error?.message.contains("Sessions of “elsewhere” have no meaning for Firebase's rules") == true)
+        #expect(error?.message.contains("Firebase's rules do not know sessions of “elsewhere”") == true)
         try await eventually("it is reported") { site.log.refusals == ["users/alice: unauthorized"] }
         try await site.end()
     }

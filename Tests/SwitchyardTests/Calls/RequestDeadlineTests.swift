@@ -98,12 +98,12 @@ import Testing
         let reading = await Self.late { try await storage.document("a/1", from: .server) }
         #expect(reading?.code == .deadlineExceeded && reading?.isRetryable == true)
         let text = try #require(reading?.message)
-        #expect(text.contains("document") && text.contains("mock") && !text.contains("may have been done"))
+        #expect(text.contains("document") && text.contains("mock") && !text.contains("may have taken effect"))
         let counting = await Self.late {
             try await storage.transaction { _ = try await $0.document("a/1") }
         }
         #expect(counting?.code == .deadlineExceeded)
-        #expect(counting?.message.contains("may have been done") == true)
+        #expect(counting?.message.contains("may have taken effect") == true)
         #expect(clock.sleeperCount == 0, "nothing goes on in the background")
     }
 

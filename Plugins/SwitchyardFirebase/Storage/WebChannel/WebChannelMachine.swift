@@ -111,7 +111,7 @@ struct WebChannelMachine {
         var frames = WebChannelFrameDecoder()
         guard let arrays = try? frames.append(body), let first = arrays.first, let json = try? JSON(parsing: first),
             let opening = json[0]?[1], opening[0]?.string == "c", let session = opening[1]?.string
-        else { return close(.broken("the handshake's answer is no handshake"), terminating: false) }
+        else { return close(.broken("the answer to the handshake is not one"), terminating: false) }
         sessionID = session
         if let keepAlive = opening[5]?.int, keepAlive > 0 {
             silenceLimit = min(.milliseconds(keepAlive) * 3 / 2, WebChannelMachine.longestSilence)
@@ -217,7 +217,7 @@ struct WebChannelMachine {
         for frame in frames {
             guard let json = try? JSON(parsing: frame, options: JSONParsingOptions(loneSurrogates: .replace)),
                 let arrays = json.array
-            else { return [.cancelBackChannel] + actions + backChannelFailed("a frame that is no JSON") }
+            else { return [.cancelBackChannel] + actions + backChannelFailed("a frame that is not JSON") }
             for array in arrays {
                 guard let id = array[0]?.int, let payload = array[1], id > acknowledged else { continue }
                 acknowledged = id

@@ -69,7 +69,7 @@ struct TableMappings: Sendable {
         }
         guard usesDocuments else {
             throw .unsupported(
-                "collections that are no tables", by: .supabase, instead: "Map “\(collection.id)” to a table.")
+                "collections without a table", by: .supabase, instead: "Map “\(collection.id)” to a table.")
         }
         return nil
     }

@@ -166,8 +166,7 @@ actor SwitchCoordinator {
         if !unfinishedWipes.isEmpty { Task { await settleSession() } }
     }
 
-    /// The storage itself, without a policy: what a switch does to it is no call of the app's, and observers hear nothing of
-    /// it.
+    /// The storage itself, without a policy: what a switch does to it is not a call of the app, so observers are not notified.
     private func chosenStorage(of plan: SwitchPlan) -> (any StorageClient)? {
         plan.selection.provider(for: .storage).flatMap { clients.storage.open[$0] }
     }

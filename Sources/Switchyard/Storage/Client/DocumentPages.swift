@@ -22,7 +22,7 @@ public struct DocumentPages: AsyncSequence, Sendable {
         private var delivered = 0
         private var hasDelivered = false
         private var isAtEnd = false
-        /// By how much more to ask for than a page has, while the server's answers contain no document.
+        /// The factor by which a request exceeds a page, while the server's answers contain no document.
         private var width = 1
 
         fileprivate init(pages: DocumentPages) { self.pages = pages }
@@ -63,7 +63,7 @@ public struct DocumentPages: AsyncSequence, Sendable {
             return nil
         }
 
-        /// The server's answer contains no document to show, and was cut off.
+        /// Continues behind an answer that was cut off and contains no document to show.
         private mutating func step(over cut: QueryCut) {
             if let edge = cut.last, last != nil || pages.query.offset == 0 {
                 last = edge
@@ -73,14 +73,15 @@ public struct DocumentPages: AsyncSequence, Sendable {
         }
 
         private func nextSize() throws(StorageError) -> Int {
-            guard pages.size > 0 else { throw .invalid("A page has at least one document.") }
+            guard pages.size > 0 else { throw .invalid("The page size is \(pages.size); it must be at least 1.") }
             return Swift.min(pages.size, pages.query.limit.map { $0.count - delivered } ?? .max)
         }
 
         private func nextQuery(_ size: Int) throws(StorageError) -> Query {
             let query = try pages.query.checked()
             if case .last = query.limit {
-                throw .invalid("Pages cannot be made of a limit to the last results; reverse the order instead.")
+                throw .invalid(
+                    "A query limited to its last results has no pages; reverse the order, and limit it to the first.")
             }
             if let fields = query.projection {
                 for order in query.effectiveOrders where !order.field.isDocumentID {

@@ -24,10 +24,10 @@ public protocol StorageClient: Sendable {
     /// A document of `collection` with a new random name, as the backend accepts it there. It does not exist until you write
     /// it. By default, the name has 20 letters and digits.
     ///
-    /// Where only the server can make names, as in a table with counted keys, this one stands for that which the server will
-    /// make: it is good for one creation. A creation that needs a connection is answered at once, and ``WriteReceipt/added`` is
-    /// the document. One that waits in the queue shows the document under this name until the server has made another;
-    /// ``WriteReceipt/Acknowledgement/added`` then tells it, and both stand for the document.
+    /// Where only the server makes names, as in a table with an identity column, the name is provisional and good for one
+    /// creation. If the client does not queue the creation, ``WriteReceipt/added`` is the document. If it does, the document
+    /// has the provisional name on this device until the server has made another, which is
+    /// ``WriteReceipt/Acknowledgement/added``; from then on both names lead to the document.
     func newDocument(in collection: CollectionPath) -> StoragePath
 
     /// The document at `path`. A missing document is not an error: its snapshot has no data.
@@ -104,8 +104,9 @@ public protocol StorageClient: Sendable {
 
     // MARK: Offline; the defaults refuse with `.unsupported`, except where doing nothing is right.
 
+    /// Ends ``disableNetwork()``: sends the queue and reconnects the streams.
     func enableNetwork() async throws(StorageError)
-    /// Stops all network traffic: reads come from the cache, and writes wait.
+    /// Stops all network traffic until ``enableNetwork()``: reads come from the cache, and writes wait in the queue.
     func disableNetwork() async throws(StorageError)
     /// Returns when the server has accepted or refused every write queued so far; at once if the queue is empty. Without a
     /// connection it waits for one; ``waitForPendingWrites(within:)`` has a deadline.

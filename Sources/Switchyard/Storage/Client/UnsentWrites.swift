@@ -1,8 +1,8 @@
 /// The writes in the queue of a client.
 public struct UnsentWrites: Sendable, Hashable {
-    /// Of all users if they would be lost with the client, else of the current user.
+    /// How many there are: of all users if they would be lost with the client, else of the current user.
     public let count: Int
-    /// Whether they outlast the client, and are sent when its provider is chosen again.
+    /// Whether they outlast the client. Then they are sent when its provider is chosen again.
     public let isOnDisk: Bool
 
     public init(count: Int, isOnDisk: Bool) {

@@ -1,4 +1,4 @@
-/// Why a value and a document do not fit, without revealing their contents.
+/// Why a value and a document do not fit each other, without revealing their contents.
 struct CodingFailure: Error {
     let reason: String
 
@@ -15,8 +15,8 @@ struct CodingFailure: Error {
         return StorageError(
             .codingFailed,
             fields.isEmpty
-                ? "The document\(path.map { " “\($0)”" } ?? "") is no \(type): \(reason)."
-                : "The field “\(fields)”\(place) does not fit into \(type): \(reason).",
+                ? "The document\(path.map { " “\($0)”" } ?? "") cannot be decoded as \(type): \(reason)."
+                : "The field “\(fields)”\(place) does not fit \(type): \(reason).",
             underlying: cause)
     }
 
@@ -39,7 +39,7 @@ struct CodingFailure: Error {
         case DecodingError.valueNotFound(_, let context):
             return describe(context, "it is null", nil)
         case DecodingError.typeMismatch(let type, let context):
-            return describe(context, "it is no \(type)", nil)
+            return describe(context, "it is not of the type \(type)", nil)
         case DecodingError.dataCorrupted(let context):
             return describe(context, "its value is not accepted", context.underlyingError)
         case EncodingError.invalidValue(_, let context):

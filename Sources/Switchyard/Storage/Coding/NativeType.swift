@@ -64,7 +64,7 @@ enum NativeType {
             return same(data)
         case .url:
             guard let url = URL(string: try Unboxing.string(value)) else {
-                throw CodingFailure(reason: "the text is no URL")
+                throw CodingFailure(reason: "the text is not a URL")
             }
             return same(url)
         case .decimal: return same(try Unboxing.decimal(value))

@@ -83,7 +83,7 @@ enum Unboxing {
             do throws(StorageError) {
                 return try StoragePath(validating: text)
             } catch {
-                throw CodingFailure(reason: "the text is no document path")
+                throw CodingFailure(reason: "the text is not a document path")
             }
         default: throw .found(value, expected: "a reference")
         }

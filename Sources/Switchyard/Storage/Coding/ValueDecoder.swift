@@ -137,7 +137,7 @@ final class ValueDecoder: Decoder {
 
     func mismatch(expected: String) -> DecodingError { located(.found(value, expected: expected), at: nil) }
 
-    /// A value inside of this one as `type`.
+    /// A value inside this one as `type`.
     @inline(__always)
     func decode<Value: Decodable>(
         _ type: Value.Type, from inner: DocumentValue, at step: @autoclosure () -> CodingStep
@@ -150,7 +150,7 @@ final class ValueDecoder: Decoder {
         }
     }
 
-    /// A plain value inside of this one.
+    /// A plain value inside this one.
     @inline(__always)
     func unbox<Value>(
         _ inner: DocumentValue, at step: @autoclosure () -> CodingStep,

@@ -107,7 +107,7 @@ final class ValueEncoder: Encoder {
         return try encoded(as: type)
     }
 
-    /// A value inside of this one; `nil` if it is not to be written.
+    /// A value inside this one; `nil` if it is not to be written.
     @inline(__always)
     func encoded<Value: Encodable>(_ value: Value, at step: @autoclosure () -> CodingStep) throws -> DocumentValue? {
         if let native = NativeType(Value.self) { return native.encode(value) }
@@ -157,7 +157,7 @@ final class ValueEncoder: Encoder {
         var path: [String] = []
         for step in codingPath {
             guard step.intValue == nil else {
-                throw failure(CodingFailure(reason: "a server time cannot stand inside of an array"))
+                throw failure(CodingFailure(reason: "an array cannot contain a server time"))
             }
             path.append(step.stringValue)
         }

@@ -2,7 +2,7 @@
 struct DocumentConverter<Value: Sendable>: Sendable {
     /// Called only with documents that exist.
     let decode: @Sendable (DocumentSnapshot) throws(StorageError) -> Value
-    /// Makes what does the same for many documents, one after the other.
+    /// Makes a function that decodes many documents, one after the other, at less cost than ``decode``.
     let decoder: @Sendable () -> (DocumentSnapshot) throws(StorageError) -> Value
     let encode: @Sendable (Value) throws(StorageError) -> WriteFields
     /// The field that a property stands for.

@@ -25,7 +25,7 @@ struct WriteParts {
             // In a field that is written as a whole, there is nothing to delete.
             guard wanted.contains(removed) else {
                 throw .invalid(
-                    "The data delete “\(removed)”, but the merge does not name it. Add it to the merge's fields.")
+                    "The fields delete “\(removed)”, but the mask does not name it. Add it to the mask.")
             }
         }
         transforms = transforms.filter { transform in wanted.contains { transform.field.isWithin($0) } }
@@ -36,7 +36,9 @@ struct WriteParts {
             let isTransformed = transforms.contains { $0.field.isWithin(field) }
             let isRemoved = written.contains { $0.isWithin(field) && everything[$0] == nil }
             guard value != nil || isTransformed || isRemoved else {
-                throw .invalid("The merge names the field “\(field)”, which is not among its data.")
+                throw .invalid(
+                    "The mask names “\(field)”, which is not among the fields. Add it to the fields, or remove it from the mask."
+                )
             }
             data[field] = value
             if !transforms.contains(where: { $0.field == field }) { mask.append(field) }

@@ -9,8 +9,7 @@ public struct WriteReceipt: Sendable {
         public let commitTime: Timestamp
         /// For each write, the document's version after it; `nil` for deletions, and if the backend does not report it.
         public let updateTimes: [Timestamp?]
-        /// The added document, if the server has made its name. From now on, the name that it had on this device stands for it
-        /// here.
+        /// The added document, if the server has made its name. On this device, the provisional name still leads to it.
         public let added: StoragePath?
 
         public init(commitTime: Timestamp, updateTimes: [Timestamp?], added: StoragePath? = nil) {
@@ -22,8 +21,8 @@ public struct WriteReceipt: Sendable {
 
     /// The batch's own name: the same in the queue of pending writes and in a provider's ledger.
     public let batchID: String
-    /// The added document, if the server has made its name already; see ``StorageClient/newDocument(in:)``. For an addition that
-    /// waits, ``Acknowledgement/added`` tells it.
+    /// The added document, if the server has made its name already; see ``StorageClient/newDocument(in:)``. For an addition
+    /// that waits, it is in ``Acknowledgement/added``.
     public let added: StoragePath?
     /// The answer, if it was known when the receipt was made.
     let present: Acknowledgement?
@@ -68,8 +67,8 @@ public struct WriteReceipt: Sendable {
 
     /// Waits until the server has accepted the write, or until the deadline of the request that the caller serves.
     ///
-    /// - Throws: At that deadline as ``acknowledged(within:clock:)``; the reason if the server refused it, in which case its local effect is undone; `.cancelled` if the caller
-    ///   was cancelled.
+    /// - Throws: At that deadline as ``acknowledged(within:clock:)``; the reason if the server refused it, in which case its
+    ///   local effect is undone; `.cancelled` if the caller was cancelled.
     @discardableResult
     public func acknowledged() async throws(StorageError) -> Acknowledgement {
         if let deadline = RequestDeadline.current { return try await acknowledged(within: deadline - .now) }

@@ -94,7 +94,7 @@ extension AuthConformance {
                 with: $0.features.identityProvider, redirectURL: $0.redirectURL, scopes: [])
         },
         refusal(of: .phoneCodes, "phone codes") { try await $0.client.sendPhoneCode(to: "+15005550006") },
-        refusal(of: .emailLinks, "e-mail links") {
+        refusal(of: .emailLinks, "email links") {
             try await $0.client.sendEmailLink(to: $0.email(), redirectURL: $0.redirectURL)
         },
         refusal(of: .passwordReset, "password resets") { try await $0.client.sendPasswordReset(to: $0.email()) },

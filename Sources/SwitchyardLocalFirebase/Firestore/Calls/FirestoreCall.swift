@@ -35,7 +35,7 @@ struct FirestoreCall: Sendable {
 
     func count(_ name: String) throws(FirestoreFailure) -> Int? {
         guard let text = item(name) else { return nil }
-        guard let number = Int(text), number >= 0 else { throw .invalid("“\(name)” is no count.") }
+        guard let number = Int(text), number >= 0 else { throw .invalid("“\(name)” must be a number of at least 0.") }
         return number
     }
 

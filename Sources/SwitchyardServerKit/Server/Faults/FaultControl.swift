@@ -75,7 +75,7 @@ package struct FaultControl: Sendable {
         } catch let mistake as FaultRule.Mistake {
             return .text(mistake.text + "\n", status: 400)
         } catch {
-            return .text("this is no JSON\n", status: 400)
+            return .text("the body is not JSON\n", status: 400)
         }
     }
 
