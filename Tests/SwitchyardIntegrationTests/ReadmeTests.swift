@@ -42,6 +42,30 @@ import Testing
         #expect(MockMessagingClient(backend).capabilities == .all)
     }
 
+    @Test(arguments: ["README.md", "FAQ.md"])
+    func `Every link leads to a file, and to a heading in it where it names one`(_ page: String) throws {
+        let text = try String(contentsOf: Self.root.appendingPathComponent(page), encoding: .utf8)
+        let links = text.matches(of: /\]\(([^)#:\s]+)(?:#([^)\s]+))?\)/)
+        #expect(links.count > 5)
+        for link in links {
+            let target = try #require(
+                try? String(contentsOf: Self.root.appendingPathComponent(String(link.1)), encoding: .utf8),
+                "\(page) links to \(link.1)")
+            guard let heading = link.2 else { continue }
+            #expect(Self.anchors(of: target).contains(String(heading)), "\(page) links to \(link.0)")
+        }
+    }
+
+    /// The names of a page's headings in links.
+    private static func anchors(of text: String) -> Set<String> {
+        Set(
+            text.split(separator: "\n").filter { $0.hasPrefix("#") }.map { line in
+                line.drop { $0 == "#" || $0 == " " }.lowercased()
+                    .filter { $0.isLetter || $0.isNumber || $0 == " " || $0 == "-" }
+                    .split(separator: " ").joined(separator: "-")
+            })
+    }
+
     @Test func `Every example that the README names is there`() throws {
         let text = try readme()
         let manifest = try String(
