@@ -10,7 +10,7 @@
         ///
         /// - Parameters:
         ///   - property: The property of the field.
-        ///   - onFailure: Called with the reason after a refused edit has been undone.
+        ///   - onFailure: Called with the reason after a rejected edit has been undone.
         @MainActor
         public func binding<Field: Encodable & Sendable>(
             _ property: any KeyPath<Value, Field> & Sendable,

@@ -44,7 +44,7 @@ public final class LiveDocument<Value: Sendable> {
     /// Whether the value includes writes that the server has not confirmed.
     public var hasPendingWrites: Bool { watched.hasPendingWrites }
 
-    /// Why the value comes from the cache although the server was asked: a refused key, missing functions, no network. The
+    /// Why the value comes from the cache although the server was asked: a rejected key, missing functions, no network. The
     /// stream keeps retrying, and this is `nil` again as soon as it succeeds.
     public var serverError: StorageError? { watched.serverError }
 
@@ -80,7 +80,7 @@ public final class LiveDocument<Value: Sendable> {
         edit { document throws(StorageError) in try await document.delete() }
     }
 
-    /// - Returns: A task that ends when the server has accepted or refused the edit.
+    /// - Returns: A task that ends when the server has committed or rejected the edit.
     private func edit(
         _ write: @escaping @Sendable (TypedDocument<Value>) async throws(StorageError) -> WriteReceipt
     ) -> Task<Void, Never> {

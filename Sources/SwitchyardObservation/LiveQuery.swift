@@ -68,7 +68,7 @@ public final class LiveQuery<Value: Sendable> {
     /// Whether there may be more results; see ``loadMore()``.
     public var hasMore: Bool { watched.hasMore }
 
-    /// Why the results come from the cache although the server was asked: a refused key, missing functions, no network. The
+    /// Why the results come from the cache although the server was asked: a rejected key, missing functions, no network. The
     /// stream keeps retrying, and this is `nil` again as soon as it succeeds.
     public var serverError: StorageError? { watched.serverError }
 
@@ -104,9 +104,9 @@ public final class LiveQuery<Value: Sendable> {
 
     /// Writes one field of a row; the edit shows up at once.
     ///
-    /// After the end of the user's session it is refused, as ``editError`` says.
+    /// After the end of the user's session nothing is written, and ``editError`` says so.
     ///
-    /// - Returns: A task that ends when the server has accepted or refused the edit.
+    /// - Returns: A task that ends when the server has committed or rejected the edit.
     @discardableResult
     public func update<Field: Encodable & Sendable>(
         _ row: Row, _ property: any KeyPath<Value, Field> & Sendable, to value: Field
@@ -117,7 +117,7 @@ public final class LiveQuery<Value: Sendable> {
 
     /// Deletes the document of a row; the row disappears at once.
     ///
-    /// - Returns: A task that ends when the server has accepted or refused the edit.
+    /// - Returns: A task that ends when the server has committed or rejected the edit.
     @discardableResult
     public func delete(_ row: Row) -> Task<Void, Never> {
         if let refused = refusal() { return refused }
@@ -131,7 +131,7 @@ public final class LiveQuery<Value: Sendable> {
         }
     }
 
-    /// The rows of a session that is over are no one's to edit.
+    /// The rows of an ended session cannot be edited.
     private func refusal() -> Task<Void, Never>? {
         editError = state.phase.error.flatMap { $0.isEndOfSession ? $0 : nil }
         return editError == nil ? nil : Task {}

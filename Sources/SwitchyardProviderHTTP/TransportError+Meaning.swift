@@ -21,7 +21,7 @@ extension TransportError {
 
     fileprivate var mayPass: Bool { [.unavailable, .overloaded, .deadlineExceeded].contains(meaning) }
 
-    /// A message for people; `nil` if callers have a more specific one.
+    /// A message for developers; `nil` if callers have a more specific one.
     fileprivate var refusalText: String? {
         guard code == .overloaded else { return nil }
         return "The call was not sent: \(message). Make fewer calls at a time, or try again later."

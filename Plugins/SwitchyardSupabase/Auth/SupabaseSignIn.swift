@@ -64,7 +64,7 @@ extension SupabaseAuthService {
 
     /// Signs in with the link from the email, or the address to which it leads.
     ///
-    /// A link says nothing about its account, so it may be another person's: the account's address has to be the one that the
+    /// A link says nothing about its account, so it may be another user's: the account's address has to be the one that the
     /// user entered. Only the link for a change of the `current` account's address may have been sent to the old one.
     func session(
         ofLink link: URL, _ email: String, _ current: AuthUser.ID?

@@ -20,7 +20,7 @@ public struct ManagedAccount: Sendable, Hashable, Identifiable {
 }
 
 extension ManagedAccount: CustomStringConvertible {
-    /// The account's ID only, to keep people's addresses out of logs.
+    /// The account's ID only, to keep email addresses out of logs.
     public var description: String { "ManagedAccount(\(id))" }
 }
 

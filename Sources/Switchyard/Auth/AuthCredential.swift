@@ -107,7 +107,7 @@ public struct PhoneVerification: Sendable, Hashable, Codable {
 }
 
 extension PhoneVerification: CustomStringConvertible {
-    /// The handle only, to keep people's numbers out of logs.
+    /// The handle only, to keep phone numbers out of logs.
     public var description: String { "PhoneVerification(\(id))" }
 }
 

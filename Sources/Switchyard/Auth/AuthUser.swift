@@ -37,7 +37,7 @@ public struct AuthUser: Sendable, Hashable, Identifiable {
 }
 
 extension AuthUser: CustomStringConvertible {
-    /// The account's ID only, to keep people's addresses out of logs.
+    /// The account's ID only, to keep email addresses out of logs.
     public var description: String { "AuthUser(\(id))" }
 }
 

@@ -40,14 +40,14 @@ public enum EmailChangeResult: Sendable, Hashable {
 }
 
 extension SignUpResult: CustomStringConvertible {
-    /// Keeps people's addresses out of logs.
+    /// Keeps email addresses out of logs.
     public var description: String {
         if case .signedIn(let user) = self { "signedIn(\(user))" } else { "confirmationSent" }
     }
 }
 
 extension EmailChangeResult: CustomStringConvertible {
-    /// Keeps people's addresses out of logs.
+    /// Keeps email addresses out of logs.
     public var description: String {
         if case .changed(let user) = self { "changed(\(user))" } else { "confirmationSent" }
     }

@@ -10,7 +10,7 @@ package struct ClientOperation: Sendable, Hashable, ExpressibleByStringLiteral {
     package let name: String
     /// The beginning of error messages, such as `Reading`. `nil` if messages do not begin with the operation.
     package let doing: String?
-    /// `nil` if there is only one possible target, or if its name would be a person's address, number or ID.
+    /// `nil` if there is only one possible target, or if its name would be a user's email address, phone number or ID.
     package let target: String?
     /// How many more targets there are.
     package let others: Int

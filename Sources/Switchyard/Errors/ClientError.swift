@@ -10,7 +10,7 @@ public import Foundation
 /// } catch let error where error.isRetryable { … }
 /// ```
 ///
-/// No error message contains document contents, tokens or people's addresses, so you can log errors as they are.
+/// No error message contains document contents, tokens or email addresses, so you can log errors as they are.
 public protocol ClientError: Error, LocalizedError, CustomStringConvertible, Sendable {
     typealias Code = ErrorCode
 

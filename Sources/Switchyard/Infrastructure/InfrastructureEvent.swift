@@ -12,7 +12,7 @@ public struct SilentObserver: InfrastructureObserver {
 public struct InfrastructureEvent: Sendable {
     public let service: InfrastructureService
     public let provider: InfrastructureProvider
-    /// The first path, query or file of a call; `nil` if there is none, or if it would name a person.
+    /// The first path, query or file of a call; `nil` if there is none, or if it would name a user.
     public let target: String?
     public let kind: Kind
     /// The ID of the server request that caused it; see ``withRequest(id:deadline:isolation:_:)``. `nil` if there is none, or
@@ -34,10 +34,10 @@ public struct InfrastructureEvent: Sendable {
         /// The number of writes that wait for the server. The failure says why the last attempt to send them failed; it is
         /// reported once for each cause until a write gets through. The writes stay queued and are retried.
         case pendingWrites(count: Int, failure: Failure?)
-        /// The server refused a batch of writes for good; ``StorageClient/refusedWrites()`` has it.
+        /// The server rejected a batch of writes, which is now in ``StorageClient/refusedWrites()``.
         case writeRefused(paths: [String], failure: Failure)
         case tokenRefreshed(failure: Failure?)
-        /// Something a person should know, such as a damaged file that was set aside or a session that could not be saved.
+        /// A notice, such as that a damaged file was set aside or that a session could not be saved.
         case notice(String)
     }
 

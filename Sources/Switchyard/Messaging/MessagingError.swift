@@ -8,7 +8,7 @@ public struct MessagingError: ClientError {
 }
 
 extension ErrorCode {
-    /// The person does not want messages.
+    /// The user does not want messages.
     public static let permissionDenied = ErrorCode(rawValue: "permissionDenied")
     /// The app has not set the platform's push token yet.
     public static let noPlatformToken = ErrorCode(rawValue: "noPlatformToken")

@@ -81,7 +81,7 @@ public struct RemoteMessage: Sendable, Hashable, Identifiable {
     public let data: [String: String]
     public let topic: MessagingTopic?
     public let sentAt: Timestamp?
-    /// Whether the person opened the app by tapping on it.
+    /// Whether the user opened the app by tapping on it.
     public let wasOpened: Bool
 
     public init(

@@ -7,7 +7,7 @@ public struct StorageError: ClientError {
     /// Whether the server has examined the request and will never carry it out: it breaks a rule, or a precondition does not
     /// hold. Only such an answer removes a pending write from the queue.
     ///
-    /// It is `false` if the server's answer is unknown: no code by itself means a refusal.
+    /// It is `false` if the server's answer is unknown: no code by itself means a rejection.
     public private(set) var isRefusal = false
 
     public init(_ details: ErrorDetails) { self.details = details }
@@ -20,7 +20,7 @@ public struct StorageError: ClientError {
         self.isRefusal = isRefusal
     }
 
-    /// This error, marked as the server's refusal or not.
+    /// This error, marked as a rejection by the server, or not.
     public func asRefusal(_ isRefusal: Bool = true) -> StorageError {
         StorageError(
             code, message, isRetryable: isRefusal ? false : isRetryable, retryAfter: retryAfter,

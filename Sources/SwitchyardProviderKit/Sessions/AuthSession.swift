@@ -83,7 +83,7 @@ public enum RefreshAnswer: Sendable {
     case failed(AuthError)
 
     public enum End: Sendable, Hashable {
-        /// The session ran out; the same person can sign in again.
+        /// The session ran out; the same user can sign in again.
         case expired
         /// The account is deleted or disabled.
         case signedOut

@@ -36,7 +36,7 @@ public actor SessionEngine {
 
     /// - Parameters:
     ///   - now: The time of day, for token lifetimes.
-    ///   - report: Called for refreshes, and for notices to a person.
+    ///   - report: Called for refreshes, and for notices.
     package init(
         policy: SessionMachine.Policy = SessionMachine.Policy(), store: any SessionStore,
         clock: any Clock<Duration> = ContinuousClock(), now: @escaping @Sendable () -> Timestamp,

@@ -47,7 +47,7 @@ package struct SessionStoreOutcome: Sendable, Hashable {
 }
 
 package enum SessionReading: Sendable, Hashable {
-    /// - `notice`: Something a person should know, such as a damaged file that was set aside.
+    /// - `notice`: A notice, such as a damaged file that was set aside.
     case found(SessionRecord, notice: String? = nil)
     /// There may be a session, but this device cannot read it now.
     case unreadable(String)

@@ -5,7 +5,7 @@ public typealias CheckInError = DomainError
 public struct CheckInRecord: Sendable, Hashable, Identifiable {
     public let id: String
     public let userID: AuthUser.ID
-    /// When the person checked in, by this device's clock.
+    /// When the user checked in, by this device's clock.
     public let checkedInAt: Timestamp
     /// When the server recorded it; an estimate until then.
     public let recordedAt: Timestamp?
@@ -26,34 +26,34 @@ public struct CheckInRecord: Sendable, Hashable, Identifiable {
     }
 }
 
-/// How often a person checks in.
+/// How often a user has to check in.
 public struct CheckInSchedule: Sendable, Hashable {
     /// How long after a check-in the next one is due.
     public let interval: Duration
-    /// How long before a check-in is due the app should remind the person. The client only stores it.
+    /// How long before a check-in is due the app should remind the user. The client only stores it.
     public let reminder: Duration
 
     /// - Parameters:
     ///   - interval: How long after a check-in the next one is due.
-    ///   - reminder: How long before that the app should remind the person; by default two hours, or a twelfth of an interval that is
-    ///     shorter than a day.
+    ///   - reminder: How long before that the app should remind the user; by default two hours, or a twelfth of an interval that
+    ///     is shorter than a day.
     /// - Throws: `.invalidArgument` unless `interval` is a minute to a year, and `reminder` is not negative and shorter.
     public init(
         interval: Duration = UserModel.defaultCheckInInterval, reminder: Duration? = nil
     ) throws(CheckInError) {
         guard Self.intervals.contains(interval) else {
-            throw CheckInError(.invalidArgument, "A check-in interval lies between one minute and one year.")
+            throw CheckInError(.invalidArgument, "A check-in interval must be one minute to one year.")
         }
         let reminder = reminder ?? Self.usualReminder(interval)
         guard reminder >= .zero, reminder < interval else {
             throw CheckInError(
-                .invalidArgument, "The reminder comes before the check-in is due: choose less than its interval.")
+                .invalidArgument, "The reminder must be shorter than the interval, and not negative.")
         }
         self.interval = interval
         self.reminder = reminder
     }
 
-    /// The schedule that is stored: each value that makes sense counts, and the usual one stands for another.
+    /// The stored schedule; a value out of bounds counts as the default.
     init(storedInterval: Duration?, storedReminder: Duration?) {
         let interval =
             storedInterval.flatMap { Self.intervals.contains($0) ? $0 : nil }
@@ -69,9 +69,9 @@ public struct CheckInSchedule: Sendable, Hashable {
     }
 }
 
-/// The check-ins of the signed-in person.
+/// The check-ins of the signed-in user.
 public protocol CheckInClient: Sendable {
-    /// Writes the record and the person's last check-in, both or neither.
+    /// Writes the record and the user's last check-in, both or neither.
     ///
     /// - Returns: The time of the check-in. On a client with a queue, it counts even without a connection.
     @discardableResult
@@ -84,7 +84,7 @@ public protocol CheckInClient: Sendable {
 
     func schedule() async throws(CheckInError) -> CheckInSchedule
     func setSchedule(_ schedule: CheckInSchedule) async throws(CheckInError)
-    /// Sets the interval alone. A reminder that is not shorter than it becomes the usual one.
+    /// Sets the interval alone. A reminder that is not shorter becomes the default.
     ///
     /// - Throws: `.invalidArgument` unless it is a minute to a year.
     func setInterval(_ interval: Duration) async throws(CheckInError)

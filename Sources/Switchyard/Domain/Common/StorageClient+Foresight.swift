@@ -1,7 +1,7 @@
 extension StorageClient {
     /// Whether a write will find a document at `path`, as far as this device can tell.
     ///
-    /// A client with a queue reports a refusal only on the receipt, perhaps much later; this checks beforehand.
+    /// A client with a queue reports a rejection only on the receipt, perhaps much later; this checks beforehand.
     /// - Returns: `nil` if the write itself will report it, or if nothing is known without a connection.
     func foresees(_ path: StoragePath) async throws(StorageError) -> Bool? {
         guard capabilities.offline else { return nil }

@@ -1,15 +1,15 @@
-/// A contact of a person: the document `users/{id}/contacts/{contact}`.
+/// A contact of a user: the document `users/{id}/contacts/{contact}`.
 public struct ContactModel: Sendable, Hashable, Identifiable {
-    /// The ID of the other person's account, or another unique ID if they have none.
+    /// The ID of the contact's account, or another unique ID if the contact has none.
     public let id: String
     public var name: String
     public var email: String?
     public var phoneNumber: String?
     public var note: String?
-    /// Whether the contact looks after this person: the providers' rules let them read the person's profile and check-ins. To
-    /// notify them when a check-in is missed is up to the app.
+    /// Whether the contact looks after the user: rules and policies let the contact read the user's profile and check-ins. The
+    /// app itself has to notify the contact when a check-in is missed.
     public var isResponder: Bool
-    /// Whether this person looks after the contact: the same from the other side.
+    /// Whether the user looks after the contact: the same from the other side.
     public var isDependent: Bool
     public var addedAt: Timestamp?
 
@@ -29,7 +29,7 @@ public struct ContactModel: Sendable, Hashable, Identifiable {
 }
 
 extension ContactModel: CustomStringConvertible {
-    /// The ID only, to keep people's names and addresses out of logs.
+    /// The ID only, to keep names and email addresses out of logs.
     public var description: String { "ContactModel(\(id))" }
 }
 

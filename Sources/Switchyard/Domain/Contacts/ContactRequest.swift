@@ -1,14 +1,14 @@
-/// A request of another person to be on this person's list: the document `users/{id}/contactRequests/{other}`.
+/// Another user's request to be on this user's list: the document `users/{id}/contactRequests/{other}`.
 public struct ContactRequest: Sendable, Hashable, Identifiable {
-    /// The ID of the other person's account.
+    /// The ID of the other user's account.
     public var id: String { contact.id }
-    /// The other person as they describe themselves. Never a responder: that is for the owner of the list to say.
+    /// The other user as they describe themselves. Never a responder: only the owner of the list decides that.
     public let contact: ContactModel
     public let sentAt: Timestamp?
 }
 
 extension ContactRequest: CustomStringConvertible {
-    /// The ID only, to keep people's names and addresses out of logs.
+    /// The ID only, to keep names and email addresses out of logs.
     public var description: String { "ContactRequest(\(id))" }
 }
 
@@ -21,7 +21,7 @@ extension ContactRequest {
         self.init(contact: contact, sentAt: document.data?["sentAt"]?.timestampValue)
     }
 
-    /// The fields of a new request, for the person who sends it.
+    /// The fields of a new request, for its sender.
     static func fields(_ me: ContactModel) -> WriteFields {
         var me = me
         me.isResponder = false
@@ -34,7 +34,7 @@ extension ContactRequest {
         UserFields.path(id).collection("contactRequests")
     }
 
-    /// The people whose requests and notifications a person does not want.
+    /// The users whose requests and notifications a user does not want.
     static func blocked(by id: AuthUser.ID) -> CollectionPath {
         UserFields.path(id).collection("blockedContacts")
     }

@@ -1,7 +1,7 @@
 /// Why a call to a ``ContactsClient`` failed.
 public typealias ContactsError = DomainError
 
-/// The people whom the signed-in person knows, in the documents `users/{id}/contacts/{contact}`.
+/// The contacts of the signed-in user, in the documents `users/{id}/contacts/{contact}`.
 public protocol ContactsClient: Sendable {
     /// All of them, by name.
     func contacts() async throws(ContactsError) -> [ContactModel]
@@ -10,35 +10,35 @@ public protocol ContactsClient: Sendable {
     /// All of them, by name, now and after every change.
     func contactsStream() -> SnapshotStream<[ContactModel], ContactsError>
 
-    /// Adds a contact to the person's own list.
+    /// Adds a contact to the user's own list.
     ///
     /// - Throws: `.alreadyExists`.
     func add(_ contact: ContactModel) async throws(ContactsError)
 
-    /// Adds a contact to the person's list, and asks the contact to add the person, as described by `me`: both or neither.
+    /// Adds a contact to the user's list, and asks the contact to add the user, as described by `me`: both or neither.
     ///
-    /// The person is on the other list once the contact has accepted the request. If the contact has asked first, this
+    /// The user is on the other list once the contact has accepted the request. If the contact has asked first, this
     /// accepts that request, and both lists are complete.
     ///
     /// - Parameters:
-    ///   - contact: The new entry in the person's list.
-    ///   - me: The person's entry in the other list, as they propose it. Its `id` is replaced by the person's own, and it is
+    ///   - contact: The new entry in the user's list.
+    ///   - me: The user's entry in the other list, as they propose it. Its `id` is replaced by the user's own, and it is
     ///     never a responder: only the owner of a list makes someone one.
-    /// - Throws: `.alreadyExists`; `.notAllowed` if the contact has blocked the person.
+    /// - Throws: `.alreadyExists`; `.notAllowed` if the contact has blocked the user.
     func addMutually(_ contact: ContactModel, me: ContactModel) async throws(ContactsError)
 
     /// - Throws: `.notFound`.
     func update(_ contact: ContactModel) async throws(ContactsError)
-    /// Removes a contact from the person's own list; no error if it is missing.
+    /// Removes a contact from the user's own list; no error if it is missing.
     func remove(_ id: ContactModel.ID) async throws(ContactsError)
-    /// Removes each from the other's list, with a request that has not been answered: all or nothing.
+    /// Removes each from the other's list, and a request that has not been answered: all or nothing.
     func removeMutually(_ id: ContactModel.ID) async throws(ContactsError)
 
-    /// The people who ask to be on this person's list, oldest request first.
+    /// The requests to be on the user's list, oldest first.
     func requests() async throws(ContactsError) -> [ContactRequest]
-    /// The people who ask to be on this person's list, oldest request first, now and after every change.
+    /// The requests to be on the user's list, oldest first, now and after every change.
     func requestsStream() -> SnapshotStream<[ContactRequest], ContactsError>
-    /// Adds the sender of a request to the person's list, and removes the request.
+    /// Adds the sender of a request to the user's list, and removes the request.
     ///
     /// - Parameter contact: The new entry, such as the request's ``ContactRequest/contact``, with changes. An entry that exists
     ///   already stays as it is.
@@ -47,9 +47,9 @@ public protocol ContactsClient: Sendable {
     /// Removes a request without an answer; no error if it is missing. The sender can ask again: see ``block(_:)``.
     func decline(_ id: ContactModel.ID) async throws(ContactsError)
 
-    /// Refuses another person's requests and notifications from now on. Removes them from the person's list, and their request.
+    /// Denies another user's requests and notifications from now on. Removes them from the list, and their request.
     func block(_ id: ContactModel.ID) async throws(ContactsError)
     func unblock(_ id: ContactModel.ID) async throws(ContactsError)
-    /// The IDs of the people whom this person has blocked.
+    /// The IDs of the users whom this user has blocked.
     func blocked() async throws(ContactsError) -> Set<ContactModel.ID>
 }

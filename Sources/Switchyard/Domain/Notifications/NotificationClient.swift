@@ -1,7 +1,7 @@
 /// Why a call to a ``NotificationClient`` failed.
 public typealias NotificationError = DomainError
 
-/// A notification to a person: the document `users/{id}/notifications/{notification}`.
+/// A notification to a user: the document `users/{id}/notifications/{notification}`.
 public struct NotificationModel: Sendable, Hashable, Identifiable {
     public let id: String
     public var title: String
@@ -41,7 +41,7 @@ extension NotificationModel: CustomStringConvertible {
     public var description: String { "NotificationModel(\(id))" }
 }
 
-/// The notifications of the signed-in person. Deleted notifications are marked, not removed, so that no device shows one
+/// The notifications of the signed-in user. Deleted notifications are marked, not removed, so that no device shows one
 /// again.
 public protocol NotificationClient: Sendable {
     /// Those not deleted, newest first.

@@ -3,14 +3,14 @@ public import Foundation
 /// Why a call to a ``UserClient`` failed.
 public typealias UserError = DomainError
 
-/// People and their profiles, in the documents `users/{id}`.
+/// Users and their profiles, in the documents `users/{id}`.
 public protocol UserClient: Sendable {
     /// The signed-in user's profile. The first call after the first sign-in creates it from the account.
     ///
     /// - Throws: `.unauthenticated` if no user is signed in.
     func currentUser() async throws(UserError) -> UserModel
 
-    /// - Throws: `.notFound` if there is no such person.
+    /// - Throws: `.notFound` if there is no such user.
     func user(_ id: AuthUser.ID) async throws(UserError) -> UserModel
 
     /// The profile of the user who is signed in when the stream starts; `nil` until it exists.
@@ -24,7 +24,7 @@ public protocol UserClient: Sendable {
     /// Stores the image and records its path in the profile.
     @discardableResult
     func setProfileImage(_ image: Data, contentType: String) async throws(UserError) -> FilePath
-    /// - Throws: `.notFound` if the person has no image.
+    /// - Throws: `.notFound` if the user has no image.
     func profileImage(of id: AuthUser.ID) async throws(UserError) -> Data
     func removeProfileImage() async throws(UserError)
 }

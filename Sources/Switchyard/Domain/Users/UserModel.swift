@@ -1,4 +1,4 @@
-/// A person as the app knows them: the document `users/{id}`.
+/// A user as the app knows them: the document `users/{id}`.
 public struct UserModel: Sendable, Hashable, Identifiable {
     public let id: AuthUser.ID
     public var email: String?
@@ -10,7 +10,7 @@ public struct UserModel: Sendable, Hashable, Identifiable {
     public var lastCheckInAt: Timestamp?
     /// How long after a check-in the next one is due.
     public var checkInInterval: Duration
-    /// How long before a check-in is due the app should remind the person. The client only stores it.
+    /// How long before a check-in is due the app should remind the user. The client only stores it.
     public var reminderInterval: Duration
 
     public static let defaultCheckInInterval: Duration = .seconds(86_400)
@@ -41,7 +41,7 @@ public struct UserModel: Sendable, Hashable, Identifiable {
 }
 
 extension UserModel: CustomStringConvertible {
-    /// The account's ID only, to keep people's addresses out of logs.
+    /// The account's ID only, to keep email addresses out of logs.
     public var description: String { "UserModel(\(id))" }
 }
 

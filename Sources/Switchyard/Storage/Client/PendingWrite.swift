@@ -35,7 +35,7 @@ extension PendingWrite: Equatable {
     }
 }
 
-/// A batch that the server refused for good. Its local effect is undone, and the batch is kept until you resolve it.
+/// A batch that the server rejected. Its local effect is undone, and the batch is kept until you resolve it.
 ///
 /// An error with the code `.localStore` is not the server's: the batch was read from a damaged database on this device, and the
 /// server may have carried it out.
@@ -54,7 +54,7 @@ public struct RefusedWrite: Sendable, Identifiable {
 }
 
 extension PendingWrite: CustomStringConvertible, CustomDebugStringConvertible {
-    /// What waits, since when, and why. Never includes document contents.
+    /// What is pending, since when, and why. Never includes document contents.
     public var description: String {
         var parts = ["\(batch)", "queued at \(queuedAt)"]
         if attempts > 0 { parts.append("\(attempts) attempt\(attempts == 1 ? "" : "s")") }
@@ -66,7 +66,7 @@ extension PendingWrite: CustomStringConvertible, CustomDebugStringConvertible {
 }
 
 extension RefusedWrite: CustomStringConvertible, CustomDebugStringConvertible {
-    /// What was refused, when, and why. Never includes document contents.
+    /// What was rejected, when, and why. Never includes document contents.
     public var description: String { "\(batch); refused at \(refusedAt) (\(error.code)): \(error.message)" }
     public var debugDescription: String { "RefusedWrite(\(description))" }
 }

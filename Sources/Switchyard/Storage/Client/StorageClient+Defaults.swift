@@ -47,7 +47,7 @@ extension StorageClient {
     }
     public func cancelPendingWrite(_ id: PendingWrite.ID) async throws(StorageError) -> Bool { false }
     public func retryPendingWrites() async throws(StorageError) {}
-    /// Without a queue every refusal was thrown: the stream delivers one empty list and ends.
+    /// Without a queue, every rejection was thrown: the stream delivers one empty list and ends.
     public func refusedWrites() -> SnapshotStream<[RefusedWrite], StorageError> {
         .just([])
     }

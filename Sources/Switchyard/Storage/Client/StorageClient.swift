@@ -108,7 +108,7 @@ public protocol StorageClient: Sendable {
     func enableNetwork() async throws(StorageError)
     /// Stops all network traffic until ``enableNetwork()``: reads come from the cache, and writes wait in the queue.
     func disableNetwork() async throws(StorageError)
-    /// Returns when the server has accepted or refused every write queued so far; at once if the queue is empty. Without a
+    /// Returns when the server has committed or rejected every write queued so far; at once if the queue is empty. Without a
     /// connection it waits for one; ``waitForPendingWrites(within:)`` has a deadline.
     func waitForPendingWrites() async throws(StorageError)
     /// Emits an element after all listeners have received a round of changes.
@@ -121,9 +121,9 @@ public protocol StorageClient: Sendable {
     func cancelPendingWrite(_ id: PendingWrite.ID) async throws(StorageError) -> Bool
     /// Sends pending writes now, without waiting for the pause after a failure.
     func retryPendingWrites() async throws(StorageError)
-    /// Writes that the server refused for good, now and after every change, oldest first.
+    /// Writes that the server rejected, now and after every change, oldest first.
     func refusedWrites() -> SnapshotStream<[RefusedWrite], StorageError>
-    /// Removes a refused write from the list; with `requeuing`, its batch (or a corrected one) is queued again.
+    /// Removes a rejected write from the list; with `requeuing`, its batch (or a corrected one) is queued again.
     func resolveRefusedWrite(_ id: RefusedWrite.ID, requeuing batch: WriteBatch?) async throws(StorageError)
     /// The writes that have not reached the server; `nil`, the default, if the client does not count them.
     var unsentWrites: UnsentWrites? { get async }

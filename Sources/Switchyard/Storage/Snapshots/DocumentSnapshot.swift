@@ -84,7 +84,7 @@ public struct SnapshotMetadata: Sendable, Hashable {
         error = serverError.map(ErrorBox.init)
     }
 
-    /// Why the server has not confirmed it: the error of the last attempt to reach the server, such as a refused key or a
+    /// Why the server has not confirmed it: the error of the last attempt to reach the server, such as a rejected key or a
     /// lost network. `nil` while nothing is known to be wrong. It does not concern the contents, so comparing snapshots
     /// ignores it.
     public var serverError: StorageError? { error?.error }
