@@ -19,7 +19,7 @@ import Testing
 
     /// What a run checks that is not full.
     private static let parts = [
-        "documents", "passwords", "telephone", "contents", "messaging", "check-ins", "making", "moving",
+        "documents", "passwords", "phone", "contents", "messaging", "check-ins", "making", "moving",
     ]
     private static let mockRun: SideRun<Int, ConformanceReport> = SideRun {
         try await report(

@@ -84,7 +84,7 @@ public enum DocumentSchema {
                 using errcode = '55000';
             end if;
           end if;
-          -- All tables at once, before anything is changed: whoever uses one now goes on first. Nobody waits for a table here
+          -- All tables at once, before anything is changed: calls that use one now finish first. No call waits for a table here
           -- while holding another for longer than a moment, so no call is ended as a deadlock.
           select string_agg(c.oid::regclass::text, ', ' order by n.nspname desc,
                             array_position(array['batches', 'settings', 'rules'], c.relname::text), c.relname) into tables
@@ -136,7 +136,7 @@ public enum DocumentSchema {
               if to_regclass('switchyard.documents') is not null then
                 is_large := (select count(*) from (select from switchyard.documents limit 20001) x) > 20000;
               end if;
-              -- Of what is missing: what this role may add, and what holds nobody up for long.
+              -- Of what is missing: what this role may add, and what blocks no one for long.
               for statement in select m.statement from switchyard.missing() m
                 where m.statement ~ '^create policy switchyard_(listen|messages) ' or (m.statement ~ '^create index ' and not is_large) loop
                 begin

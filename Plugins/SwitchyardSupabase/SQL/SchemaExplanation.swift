@@ -22,7 +22,7 @@ extension SchemaObject.Callers {
         case .writers: "authenticated and service_role; for anon while a collection is open to everybody for writing"
         case .callers:
             "authenticated and service_role; for anon while a collection is open to everybody for writing, or rows for reading"
-        case .nobody: "its owner"
+        case .ownerOnly: "its owner"
         }
     }
 }

@@ -16,7 +16,7 @@ package struct SchemaObject: Sendable, Hashable {
 
     /// Who may call a function, besides its owner.
     package enum Callers: String, Sendable {
-        case everybody, users, readers, writers, callers, nobody
+        case everybody, users, readers, writers, callers, ownerOnly
     }
 }
 
@@ -53,7 +53,7 @@ package struct SchemaInventory: Sendable {
             // The text before the body.
             let clauses = words.prefix { $0 != "$$" }
             function.isDefiner = function.isDefiner || clauses.contains("definer")
-            if clauses.suffix(2) == ["returns", "trigger"] { function.callers = .nobody }
+            if clauses.suffix(2) == ["returns", "trigger"] { function.callers = .ownerOnly }
             header = function
             guard clauses.count < words.count else { continue }
             objects.append(function)
@@ -111,6 +111,6 @@ package struct SchemaInventory: Sendable {
         }
         if object.name.hasPrefix("select on switchyard.documents ") { object.part = .documents }
         guard object.kind == .function || object.kind == .aggregate, object.callers == nil else { return }
-        object.callers = callers[object.name] ?? (object.isDefiner ? .nobody : .callers)
+        object.callers = callers[object.name] ?? (object.isDefiner ? .ownerOnly : .callers)
     }
 }

@@ -15,7 +15,7 @@ extension SchemaReasons {
         "switchyard.deletions_owner": "what was deleted of a user's own",
         "switchyard.batches_age": "what is old enough to be forgotten",
         "documents_read on switchyard.documents": "the rules for whoever reads the table itself",
-        "switchyard_listen on realtime.messages": "who may hear that a collection has changed",
+        "switchyard_listen on realtime.messages": "who may receive change hints of a collection",
         "documents_stamp on switchyard.documents": "versions, times and traces of deletions",
         "documents_inserted on switchyard.documents": "a change hint for each collection",
         "documents_updated on switchyard.documents": "a change hint for each collection",
@@ -60,7 +60,7 @@ extension SchemaReasons {
         "switchyard.allowed": "the rules as a condition",
         "switchyard.shown": "which documents of a collection the caller sees, as a condition",
         "switchyard.permits": "whether a document is the caller's, compared before anything else",
-        "switchyard.may_listen": "whether the caller may hear change hints; the policy on realtime.messages asks it",
+        "switchyard.may_listen": "whether the caller may receive change hints; the policy on realtime.messages asks it",
 
         // Queries.
         "switchyard.has_element": "whether an array has an element; keeps the planner to the index of values",

@@ -19,7 +19,7 @@ enum SchemaReasons {
         "switchyard.installations_owner": "finds a user's installations",
         "switchyard.installations_token": "keeps a push token to one installation",
         "installations_read on switchyard.installations": "users see their own installations",
-        "switchyard_messages on realtime.messages": "who may hear messages of a topic or an installation",
+        "switchyard_messages on realtime.messages": "who may receive messages of a topic or an installation",
         "public.switchyard_register": "makes an installation the caller's",
         "public.switchyard_unregister": "ends a registration, also after a sign-out",
         "public.switchyard_messages": "messages that a listener has missed",

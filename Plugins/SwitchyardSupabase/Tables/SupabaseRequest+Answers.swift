@@ -22,7 +22,8 @@ extension SupabaseRequest {
     /// All rows of the answer, which are at most as many as the project allows: a thousand on hosted ones. ``page(count:as:)``
     /// says whether that was all.
     ///
-    /// - Throws: `.invalidArgument`, `.unauthorized` and others, with the database's own words; `.codingFailed` if a row cannot be decoded.
+    /// - Throws: `.invalidArgument`, `.unauthorized` and others, with the database's own message; `.codingFailed` if a row
+    ///   cannot be decoded.
     public func rows<Row: Decodable>(as type: Row.Type = Row.self) async throws(StorageError) -> [Row] {
         try decoded([Row].self, from: try await send().body)
     }

@@ -123,7 +123,7 @@ public struct LineObserver: InfrastructureObserver {
         case .writeRefused(let paths, let failure):
             let first = paths.first.map { "“\($0)”" } ?? "nothing"
             let subject = paths.count > 1 ? "\(first) and \(paths.count - 1) more" : first
-            return "the write to \(subject) was refused \(failure)"
+            return "the write to \(subject) was rejected \(failure)"
         case .tokenRefreshed(nil): return "token refreshed"
         case .tokenRefreshed(let failure?): return "token not refreshed \(failure)"
         case .notice(let text): return text

@@ -28,8 +28,8 @@ import Testing
         #expect(
             AuthConformance.leftOut(for: LocalAuthHarness.features) == [
                 "signing out everywhere ends the sessions of all devices", "signing out the others leaves this session",
-                "a code sent to a telephone signs in", "a wrong code from a telephone is refused",
-                "what is no telephone number is refused",
+                "a code sent to a phone signs in", "a wrong code from a phone is refused",
+                "what is no phone number is refused",
             ] + AuthConformance.all.filter { $0.area == "confirmations" }.map(\.name))
     }
 }

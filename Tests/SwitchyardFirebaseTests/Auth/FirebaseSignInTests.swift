@@ -123,7 +123,7 @@ import Testing
         let phone = await bed.code { () async throws(AuthError) in
             try await bed.client.answer(asked, with: SecondFactorAnswer(factor: "f2", code: "123456"))
         }
-        #expect(phone == .unsupported, "no code was sent to the telephone")
+        #expect(phone == .unsupported, "no code was sent to the phone")
         try await bed.client.answer(asked, with: SecondFactorAnswer(factor: "f1", code: "123456"))
         #expect(bed.body(1)["mfaPendingCredential"]?.string == "half" && bed.body(1)["mfaEnrollmentId"]?.string == "f1")
         #expect(bed.body(1)["totpVerificationInfo"]?["verificationCode"]?.string == "123456")
@@ -132,7 +132,7 @@ import Testing
         try bed.transport.verify()
     }
 
-    @Test func `A code sent to a telephone with proof of the app answers a challenge`() async throws {
+    @Test func `A code sent to a phone with proof of the app answers a challenge`() async throws {
         let bed = try AuthBed(
             AuthBed.call("/v2/accounts/mfaSignIn:start", #"{"phoneResponseInfo":{"sessionInfo":"sent"}}"#),
             AuthBed.call(
@@ -314,7 +314,7 @@ import Testing
         try bed.transport.verify()
     }
 
-    @Test func `Codes by telephone are refused with the reason, unless the app brings proof`() async throws {
+    @Test func `Codes by phone are refused with the reason, unless the app brings proof`() async throws {
         let bed = try AuthBed(AuthBed.call("/v1/accounts:sendVerificationCode", #"{"sessionInfo":"s"}"#))
         #expect(!bed.client.capabilities.phoneCodes && !bed.client.capabilities.signOutElsewhere)
         do throws(AuthError) {

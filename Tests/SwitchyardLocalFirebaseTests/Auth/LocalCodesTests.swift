@@ -77,7 +77,7 @@ import Testing
         await client.stop()
     }
 
-    @Test func `A code to a telephone signs in, and a number belongs to one account`() async throws {
+    @Test func `A code to a phone signs in, and a number belongs to one account`() async throws {
         let client = try LocalClient()
         func verify(_ extra: JSONObject = JSONObject(), wrong: Bool = false) async throws -> LocalClient.Answer {
             let sent = try await client.auth("accounts:sendVerificationCode", ["phoneNumber": "+15005550001"])

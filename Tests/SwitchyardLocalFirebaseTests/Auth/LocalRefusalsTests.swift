@@ -43,7 +43,7 @@ import Testing
         await client.stop()
     }
 
-    @Test func `A telephone number is one person's`() async throws {
+    @Test func `A phone number is one person's`() async throws {
         let client = try LocalClient()
         let ada = try await client.signUp()
         let ben = try await client.signUp("ben@example.com")

@@ -239,7 +239,7 @@ import Testing
         #expect(sent.withLock { $0 } == ["/verify", "/user", "/logout?scope=local"])
     }
 
-    @Test func `A code by telephone signs in`() async throws {
+    @Test func `A code by phone signs in`() async throws {
         let user = Bed.user("alice", "").replacing(#""phone":"""#, with: #""phone":"4790000000""#)
         let bed = Bed(Bed.on(.post, "/otp"), Bed.on(.post, "/verify", Bed.session(user: user)))
         let sent = try await bed.client.sendPhoneCode(to: "+4790000000")

@@ -90,9 +90,9 @@ struct SchemaInventoryTests {
                 case .everybody: true
                 case .readers: read == "public"
                 case .writers, .callers: write == "public"
-                case .users, .nobody: false
+                case .users, .ownerOnly: false
                 }
-            return anon ? "anon authenticated service_role" : callers == .nobody ? "" : "authenticated service_role"
+            return anon ? "anon authenticated service_role" : callers == .ownerOnly ? "" : "authenticated service_role"
         }
         let rows = try await server.query(
             """

@@ -34,11 +34,11 @@ import Testing
         ),
         (
             .writeRefused(paths: ["users/a"], failure: .init(.unauthorized, "Not allowed.")),
-            "the write to “users/a” was refused (unauthorized): Not allowed."
+            "the write to “users/a” was rejected (unauthorized): Not allowed."
         ),
         (
             .writeRefused(paths: ["users/a", "users/b", "users/c"], failure: .init(.unauthorized, "Not allowed.")),
-            "the write to “users/a” and 2 more was refused (unauthorized): Not allowed."
+            "the write to “users/a” and 2 more was rejected (unauthorized): Not allowed."
         ),
         (.tokenRefreshed(failure: nil), "token refreshed"),
         (.tokenRefreshed(failure: away), "token not refreshed (unavailable): No network."),

@@ -67,6 +67,6 @@ extension PendingWrite: CustomStringConvertible, CustomDebugStringConvertible {
 
 extension RefusedWrite: CustomStringConvertible, CustomDebugStringConvertible {
     /// What was rejected, when, and why. Never includes document contents.
-    public var description: String { "\(batch); refused at \(refusedAt) (\(error.code)): \(error.message)" }
+    public var description: String { "\(batch); rejected at \(refusedAt) (\(error.code)): \(error.message)" }
     public var debugDescription: String { "RefusedWrite(\(description))" }
 }

@@ -51,7 +51,7 @@ extension AdminConformance {
             try expectEqual(found.user.phoneNumber, nil, "the number")
             try expectEqual(found.user.isAnonymous, false, "whether the account is anonymous")
         },
-        AdminCheck("an account with a telephone number alone is found by it") { context in
+        AdminCheck("an account with a phone number alone is found by it") { context in
             let made = try await context.create(NewAccount(phoneNumber: context.phoneNumber()))
             let found = try await context.client.account(phoneNumber: context.phoneNumber())
             try expectEqual(found.id, made.id, "the ID")
@@ -120,7 +120,7 @@ extension AdminConformance {
             }
             try expectEqual(try await context.client.account(email: context.email()).id, made.id, "whose it is")
         },
-        AdminCheck("a taken telephone number is refused") { context in
+        AdminCheck("a taken phone number is refused") { context in
             let made = try await context.create("alice") { $0.phoneNumber = context.phoneNumber() }
             try await context.expectFailure(.identityInUse, in: "making another account") {
                 try await context.create("bob") { $0.phoneNumber = context.phoneNumber() }

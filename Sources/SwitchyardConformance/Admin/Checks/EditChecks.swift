@@ -9,7 +9,7 @@ extension AdminConformance {
             account.isEmailVerified = nil
             return AccountEdit(email: context.email("renamed"))
         },
-        edit("the telephone number alone") { context, account in
+        edit("the phone number alone") { context, account in
             account.phoneNumber = context.phoneNumber(1)
             return AccountEdit(phoneNumber: context.phoneNumber(1))
         },
@@ -109,7 +109,7 @@ extension AdminConformance {
             try expectEqual(found.user.displayName, "Alice", "the name")
             try expectEqual(found.claims, [:], "the claims")
         },
-        AdminCheck("an edit with a taken telephone number is refused") { context in
+        AdminCheck("an edit with a taken phone number is refused") { context in
             try await context.create("bob") { $0.phoneNumber = context.phoneNumber() }
             let made = try await context.create()
             try await context.expectFailure(.identityInUse, in: "the edit") {

@@ -2,7 +2,7 @@ import Switchyard
 
 extension AdminConformance {
     static let findingChecks: [AdminCheck] = [
-        AdminCheck("an account is found by its ID, its address and its telephone number") { context in
+        AdminCheck("an account is found by its ID, its address and its phone number") { context in
             let made = try await context.create { $0.phoneNumber = context.phoneNumber() }
             let found = [
                 try await context.client.account(made.id), try await context.client.account(email: context.email()),

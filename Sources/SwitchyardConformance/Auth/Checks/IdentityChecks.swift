@@ -227,7 +227,7 @@ extension AuthConformance {
                 }
             }
         },
-        AuthCheck("a code sent to a telephone signs in", needs: .phoneCodes) { context in
+        AuthCheck("a code sent to a phone signs in", needs: .phoneCodes) { context in
             let number = context.harness.phoneNumber(in: context.namespace)
             let verification = try await context.client.sendPhoneCode(to: number)
             try expectEqual(verification.phoneNumber, number, "the number")
@@ -236,7 +236,7 @@ extension AuthConformance {
             try expectEqual(user.phoneNumber, number, "the user's number")
             try await context.expectSignedIn(user.id)
         },
-        AuthCheck("a wrong code from a telephone is refused", needs: .phoneCodes) { context in
+        AuthCheck("a wrong code from a phone is refused", needs: .phoneCodes) { context in
             let number = context.harness.phoneNumber(in: context.namespace)
             let verification = try await context.client.sendPhoneCode(to: number)
             let right = try await context.harness.phoneCode(for: number)
@@ -246,7 +246,7 @@ extension AuthConformance {
             }
             try await context.expectSignedOut()
         },
-        AuthCheck("what is no telephone number is refused", needs: .phoneCodes) { context in
+        AuthCheck("what is no phone number is refused", needs: .phoneCodes) { context in
             try await context.expectFailure(.invalidArgument, in: "sending a code") {
                 try await context.client.sendPhoneCode(to: "call me")
             }
