@@ -16,7 +16,8 @@ package struct SchemaObject: Sendable, Hashable {
 
     /// Who may call a function, besides its owner.
     package enum Callers: String, Sendable {
-        case everybody, users, readers, writers, callers, ownerOnly
+        case everybody, users, readers, writers, callers
+        case ownerOnly = "owner_only"
     }
 }
 

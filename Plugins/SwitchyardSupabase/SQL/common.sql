@@ -72,17 +72,17 @@ $$;
 --   readers     users, and anon while a collection may be read by everybody
 --   writers     users, and anon while a collection may be written by everybody
 --   callers     whoever may call a function of `public` that runs with the caller's rights
---   nobody      whoever owns it, and functions that run with the owner's rights
--- A function that is not listed is for nobody if it has the owner's rights or is a trigger's. Otherwise it does what its caller
+--   owner_only  the owner, and functions that run with the owner's rights
+-- A function that is not listed is for its owner only if it has the owner's rights or is a trigger's. Otherwise it does what its caller
 -- could do without it, and is for callers.
 create or replace function switchyard.access() returns table (part text, name text, callers text)
 language sql immutable as $$
   values
     ('common', 'public.switchyard_schema', 'everybody'),
     ('common', 'switchyard.caller', 'everybody'),
-    ('common', 'switchyard.access', 'nobody'),
-    ('common', 'switchyard.rights', 'nobody'),
-    ('common', 'switchyard.missing', 'nobody'),
+    ('common', 'switchyard.access', 'owner_only'),
+    ('common', 'switchyard.rights', 'owner_only'),
+    ('common', 'switchyard.missing', 'owner_only'),
     ('documents', 'public.switchyard_get', 'readers'),
     ('documents', 'public.switchyard_query', 'readers'),
     ('documents', 'public.switchyard_aggregate', 'readers'),
@@ -100,12 +100,12 @@ language sql immutable as $$
     ('documents', 'switchyard.column_type', 'callers'),
     ('documents', 'switchyard.begin_writes', 'writers'),
     ('documents', 'switchyard.remember', 'writers'),
-    ('documents', 'switchyard.is_trusted', 'nobody'),
-    ('documents', 'switchyard.home', 'nobody'),
-    ('documents', 'switchyard.forget', 'nobody'),
-    ('documents', 'switchyard.index_sql', 'nobody'),
-    ('documents', 'switchyard.create_index', 'nobody'),
-    ('domain', 'switchyard.domain_touches', 'nobody'),
+    ('documents', 'switchyard.is_trusted', 'owner_only'),
+    ('documents', 'switchyard.home', 'owner_only'),
+    ('documents', 'switchyard.forget', 'owner_only'),
+    ('documents', 'switchyard.index_sql', 'owner_only'),
+    ('documents', 'switchyard.create_index', 'owner_only'),
+    ('domain', 'switchyard.domain_touches', 'owner_only'),
     ('domain', 'switchyard.domain_reads', 'readers'),
     ('rows', 'public.switchyard_rows', 'readers'),
     ('rows', 'public.switchyard_row_query', 'readers'),
@@ -115,7 +115,7 @@ language sql immutable as $$
     ('messages', 'public.switchyard_messages', 'users'),
     ('messages', 'public.switchyard_unregister', 'everybody'),
     ('messages', 'switchyard.may_hear', 'users'),
-    ('messages', 'switchyard.send_message', 'nobody'),
+    ('messages', 'switchyard.send_message', 'owner_only'),
     -- Of version 11 before: calls may be under way that use them.
     ('documents', 'switchyard.is_reachable', 'callers'),
     ('documents', 'switchyard.missing_since', 'callers'),
@@ -138,14 +138,14 @@ begin
   end if;
   return query
     select f.oid_::regprocedure, r.name, case
-        when r.name = 'public' or f.callers = 'nobody' then false
+        when r.name = 'public' or f.callers = 'owner_only' then false
         when f.callers = 'everybody' or r.name <> 'anon' then true
         when f.callers = 'readers' then is_read
         when f.callers = 'writers' then is_written
         when f.callers = 'users' then is_open
         else is_written or (is_read and has_rows) end, has_function_privilege(r.name, f.oid_, 'execute')
     from (
-      select p.oid as oid_, coalesce(a.callers, case when p.prosecdef or p.prorettype = 'trigger'::regtype then 'nobody' end) as callers
+      select p.oid as oid_, coalesce(a.callers, case when p.prosecdef or p.prorettype = 'trigger'::regtype then 'owner_only' end) as callers
         from pg_catalog.pg_proc p join pg_catalog.pg_namespace n on n.oid = p.pronamespace
         left join switchyard.access() a on a.name = n.nspname || '.' || p.proname
         where a.name is not null or (n.nspname = 'switchyard' and pg_has_role(p.proowner, 'usage'))) f,

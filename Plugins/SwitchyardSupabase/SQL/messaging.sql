@@ -26,13 +26,13 @@ create table if not exists switchyard.channels (
 alter table switchyard.channels enable row level security;
 grant all on switchyard.channels to service_role;
 
--- The installation is the caller's from now on. Its name is known to nobody else, so it may have been somebody else's
+-- The installation is the caller's from now on. Its name is known to no one else, so it may have been another user's
 -- before; a platform's token is that of one installation.
 create or replace function public.switchyard_register(
   installation text, service text default null, token text default null) returns void
 language plpgsql volatile security definer set search_path = '' as $$
 begin
-  if switchyard.caller() is null then raise exception 'nobody is signed in' using errcode = '42501'; end if;
+  if switchyard.caller() is null then raise exception 'no one is signed in' using errcode = '42501'; end if;
   if switchyard_register.token is not null then
     delete from switchyard.installations i where md5(i.token) = md5(switchyard_register.token)
       and i.service = switchyard_register.service and i.id <> installation;

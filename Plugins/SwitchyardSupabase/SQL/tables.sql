@@ -118,8 +118,8 @@ begin
 end $$;
 
 -- Before anything is written. Sees to it, once in a transaction and before it takes any other lock, that the epoch is good here.
--- Then waits until nobody else commits to these paths, and keeps others waiting until the transaction ends: also for paths without
--- a row, and always in the same order, so nobody waits for each other. Paths share 256 locks, since a server has room for a few
+-- Then waits until no other transaction commits to these paths, and keeps others waiting until this one ends: also for paths
+-- without a row, and always in the same order, so no two wait for each other. Paths share 256 locks, since a server has room for a few
 -- thousand in all.
 create or replace function switchyard.begin_writes(paths text[]) returns void
 language plpgsql volatile security definer set search_path = '' as $$
@@ -127,7 +127,7 @@ declare
   lock_key int;
 begin
   if current_setting('switchyard.settled', true) is distinct from 'yes' then
-    -- Where the epoch is good, nobody waits. Whoever has waited for somebody else to begin one finds it good.
+    -- Where the epoch is good, no call waits. A call that has waited for another to begin one finds it good.
     perform from switchyard.settings s where s.home is distinct from switchyard.home() for update;
     if found then perform switchyard.begin_epoch(); end if;
     perform set_config('switchyard.settled', 'yes', true);

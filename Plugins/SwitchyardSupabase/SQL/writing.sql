@@ -119,9 +119,9 @@ drop trigger if exists documents_stamp on switchyard.documents;
 create trigger documents_stamp before insert or update or delete on switchyard.documents
   for each row execute function switchyard.stamp();
 
--- Forgets some of the deletions and answers that are older than `settings.keep`: the oldest, and no more at a time than
--- nobody notices. Commits call it now and then, often enough to keep up with what they leave, and nobody waits here for
--- anybody else. Answers how many are forgotten.
+-- Forgets some of the deletions and answers that are older than `settings.keep`: the oldest, and only so many at a time that
+-- no call is slowed down. Commits call it now and then, often enough to keep up with what they leave, and no call waits here
+-- for another. Returns how many are forgotten.
 drop function if exists switchyard.forget();
 create or replace function switchyard.forget(most int default 200) returns int
 language plpgsql volatile set search_path = '' as $$
@@ -334,7 +334,7 @@ declare
 begin
   if not by_path then
     -- Whether the caller may delete a document of that path whatever is there, or must not: null where that depends on its owner.
-    -- An answer by the path tells nobody what there is.
+    -- An answer by the path does not reveal what there is.
     select * into my from switchyard.standing('write');
     by_path := case
       when kind = any (my.opened) then true

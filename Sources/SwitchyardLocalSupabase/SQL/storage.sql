@@ -1,5 +1,5 @@
 -- The tables of the file service. Who may do what with buckets and objects is for the project's policies to say; as with the
--- vendor there are none at first, so that nobody gets through but the service key.
+-- vendor there are none at first, so that only the service key gets through.
 
 create table if not exists storage.buckets (
   id text primary key,
