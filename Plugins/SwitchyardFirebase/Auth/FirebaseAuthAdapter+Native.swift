@@ -4,7 +4,7 @@ import SwitchyardProviderKit
 
 /// Features that only Firebase has, available through `unwrapped(as: FirebaseAuthAdapter.self)`.
 extension FirebaseAuthAdapter {
-    /// A proof of a genuine app, which the app obtains itself: with Google's captcha in a web view, or the platform's attestation.
+    /// A proof of a genuine app, which the app obtains: with Google's captcha in a web view, or the platform's attestation.
     public enum AppProof: Sendable {
         case recaptcha(Secret)
         case apple(receipt: Secret, secret: Secret)

@@ -143,7 +143,7 @@ public final class MockControls<Failure: ClientError>: Sendable {
         case .refused:
             throw Failure(
                 .overloaded,
-                "The call was not sent: too many calls to the mock are under way already. Make fewer calls at a time, or try "
+                "The call was not sent: too many calls to the mock are in progress already. Make fewer calls at a time, or try "
                     + "again later.")
         }
     }

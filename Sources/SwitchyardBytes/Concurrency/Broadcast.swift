@@ -52,7 +52,7 @@ package final class Broadcast<Listener: Sendable>: Sendable {
         deliver()
     }
 
-    /// Queues the final message: all listeners get it and are removed, and later ones get it as well. Only the first finalMessage
+    /// Queues the final message: all listeners get it and are removed, and later ones get it as well. Only the first one
     /// counts.
     package func close(_ finalMessage: @escaping Message) {
         state.withLock { state in

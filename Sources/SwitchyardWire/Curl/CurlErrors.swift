@@ -24,7 +24,7 @@
         }
 
         static func overloaded(_ exchange: CurlExchange) -> TransportError {
-            TransportError(.overloaded, "too many calls to \(exchange.origin) are under way already", isRetryable: true)
+            TransportError(.overloaded, "too many calls to \(exchange.origin) are in progress", isRetryable: true)
         }
 
         static func stalled(_ exchange: CurlExchange) -> TransportError {

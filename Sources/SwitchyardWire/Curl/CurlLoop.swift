@@ -106,7 +106,7 @@
                 lifecycle.withLock { $0.isStarted = false }
                 refuseQueued(
                     TransportError(
-                        .outOfResources, "no thread could be started (error \(error.code))", isRetryable: true))
+                        .outOfResources, "no thread could be started: \(SystemFailure(error.code))", isRetryable: true))
             }
         }
 

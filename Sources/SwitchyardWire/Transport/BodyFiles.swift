@@ -1,3 +1,4 @@
+import SwitchyardBytes
 import Synchronization
 
 #if canImport(Glibc)
@@ -22,7 +23,7 @@ package final class FileReader {
     package init(_ path: String, range: Range<Int64>?) throws(TransportError) {
         let opened = open(path, O_RDONLY | O_CLOEXEC)
         guard opened >= 0 else {
-            throw TransportError(.requestBodyFailed, "the file cannot be opened (error \(errno))")
+            throw TransportError(.requestBodyFailed, "the file cannot be opened: \(SystemFailure(errno))")
         }
         var info = stat()
         guard fstat(opened, &info) == 0, info.st_mode & S_IFMT == S_IFREG else {
@@ -145,7 +146,8 @@ package enum FileSink {
         let descriptor = open(
             file.path, O_WRONLY | O_CREAT | O_CLOEXEC | (file.appends ? O_APPEND : O_TRUNC), 0o600)
         guard descriptor >= 0 else {
-            throw TransportError(.fileFailed, "the file cannot be created (error \(errno))", mayHaveBeenSent: true)
+            throw TransportError(
+                .fileFailed, "the file cannot be created: \(SystemFailure(errno))", mayHaveBeenSent: true)
         }
         return descriptor
     }
@@ -164,7 +166,8 @@ package enum FileSink {
             return nil
         }
         guard let failure else { return }
-        throw TransportError(.fileFailed, "the file cannot be written (error \(failure))", mayHaveBeenSent: true)
+        throw TransportError(
+            .fileFailed, "the file cannot be written: \(SystemFailure(failure))", mayHaveBeenSent: true)
     }
 
     private static func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {

@@ -35,8 +35,8 @@ public struct CheckInSchedule: Sendable, Hashable {
 
     /// - Parameters:
     ///   - interval: How long after a check-in the next one is due.
-    ///   - reminder: How long before that the app should remind the user; by default two hours, or a twelfth of an interval that
-    ///     is shorter than a day.
+    ///   - reminder: How long before that the app should remind the user; by default two hours, or a twelfth of an interval
+    ///     that is shorter than a day.
     /// - Throws: `.invalidArgument` unless `interval` is a minute to a year, and `reminder` is not negative and shorter.
     public init(
         interval: Duration = UserModel.defaultCheckInInterval, reminder: Duration? = nil

@@ -1,5 +1,5 @@
-/// What other users may write below `users/{id}`, as the rules for the domain clients say on every provider: known fields of the
-/// expected types, and texts of limited length.
+/// What other users may write below `users/{id}`, as the rules for the domain clients say on every provider: known fields of
+/// the expected types, and texts of limited length.
 package enum DomainFields {
     /// Whether the fields are those of a request, which makes no one a responder.
     package static func isRequest(_ data: DocumentData) -> Bool {

@@ -9,10 +9,10 @@ public import Foundation
 /// }
 /// let alice = User(name: "Alice")        // its id is empty until it comes from a document
 /// ```
-/// As `String?` it is `nil` until then; as `StoragePath` it is the whole path. As `UUID`, `Int` or `Int64` it fits only documents
-/// with such names, for example rows of a table with such a key; until then it is zero, or `nil` as an optional. Adding a value
-/// to a collection gives the document a new name, whatever the property contains. For other coders, such as `JSONEncoder`, it is
-/// an ordinary value.
+/// As `String?` it is `nil` until then; as `StoragePath` it is the whole path. As `UUID`, `Int` or `Int64` it fits only
+/// documents with such names, for example rows of a table with such a key; until then it is zero, or `nil` as an optional.
+/// Adding a value to a collection gives the document a new name, whatever the property contains. For other coders, such as
+/// `JSONEncoder`, it is an ordinary value.
 ///
 /// To pass an ID that is not a literal, write `User(id: DocumentID(id), name: name)`, or declare the property as `@DocumentID
 /// var id = ""`.
