@@ -211,7 +211,7 @@ import Testing
         let error = await #expect(throws: AuthError.self) {
             try await client.create(NewAccount(email: "a@example.com", claims: ["aud": "x"]))
         }
-        #expect(error?.code == .invalidArgument && error?.message.contains("“x-17”, is left without") == true)
+        #expect(error?.code == .invalidArgument && error?.message.contains("“x-17”, exists without") == true)
     }
 
     @Test func `A page of a thousand accounts arrives, however much each of them has`() async throws {

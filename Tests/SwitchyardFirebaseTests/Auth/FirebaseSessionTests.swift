@@ -185,7 +185,7 @@ import Testing
                 try await bed.client.updateAccount(
                     AccountChanges(displayName: "A", email: "new@example.com", password: "another"))
             }
-            #expect(error?.message.hasPrefix("The account was changed except for its address") == true)
+            #expect(error?.message.hasPrefix("The account was changed except for its email address") == true)
             #expect(await bed.client.currentUser?.displayName == "A")
             #expect(try await bed.client.accessToken().value.reveal() == AuthBed.idToken(name: "changed"))
             _ = try await bed.client.accessToken(refreshing: true)
