@@ -10,6 +10,9 @@ final class RowCatalog: Sendable {
         var descriptions: [DescriptionKey: Task<RowDescription, any Error>] = [:]
         var shapes: [ShapeKey: RowShape] = [:]
         var largestPage = 0
+        /// How many rows the last unlimited query of each table found.
+        var lengths: [String: Int] = [:]
+        var uncounted: Set<String> = []
         var sinceFunctionsWereMissing: Stopwatch?
         var mayAggregate = true
     }
@@ -33,6 +36,19 @@ final class RowCatalog: Sendable {
     /// The largest number of rows in an answer so far; the service's own limit is at least that.
     var largestPage: Int { state.withLock(\.largestPage) }
     func note(page count: Int) { state.withLock { $0.largestPage = max($0.largestPage, count) } }
+
+    /// Whether an unlimited query of the table should ask for the number of its rows, too.
+    ///
+    /// Otherwise, an answer that is as long as the longest so far needs another request, which finds that it was whole. A count
+    /// costs the database less, but for an answer that is known to be shorter it would cost it for nothing.
+    func shouldCount(_ table: MappedTable) -> Bool {
+        state.withLock { state in
+            !state.uncounted.contains(table.name) && (state.lengths[table.name] ?? .max) >= state.largestPage
+        }
+    }
+    func note(length: Int, of table: MappedTable) { state.withLock { $0.lengths[table.name] = length } }
+    /// Counting the table's rows took longer than the database allows.
+    func noteUncounted(_ table: MappedTable) { state.withLock { _ = $0.uncounted.insert(table.name) } }
 
     /// Whether the functions were missing within the last minute.
     var lacksFunctions: Bool {

@@ -168,8 +168,9 @@ struct RowReader: Sendable {
             var request = request(
                 .head, shape, RowCondition.parameters(conditions) + [("select", shape.mapping.idColumn)])
             request.headers["Prefer"] = "count=exact"
-            let range = try await service.send(request, as: reader).headers["Content-Range"]
-            guard let total = range?.split(separator: "/").last.flatMap({ Int($0) }) else { throw .unreadableAnswer }
+            guard let total = Self.total(in: try await service.send(request, as: reader)) else {
+                throw .unreadableAnswer
+            }
             let rest = max(0, total - query.offset)
             return query.limit.map { min($0.count, rest) } ?? rest
         }
@@ -233,6 +234,7 @@ struct RowReader: Sendable {
         _ shape: RowShape, _ conditions: [RowCondition], _ selection: String,
         orders: [(column: String, isAscending: Bool)], limit: Int?, offset: Int = 0
     ) async throws(StorageError) -> [AnswerRow] {
+        let isUnlimited = limit == nil && offset == 0
         var rows: [AnswerRow] = []
         var position: RowCondition?
         while true {
@@ -244,13 +246,50 @@ struct RowReader: Sendable {
             let skipped = position == nil ? offset + rows.count : 0
             if skipped > 0 { parameters.append(("offset", String(skipped))) }
             let known = catalog.largestPage
-            let page = try await send(shape, parameters)
-            catalog.note(page: page.count)
-            rows += page
-            // Fewer rows than the service is known to return at once, so there are no more.
-            if page.isEmpty || page.count < known || wanted.map({ page.count >= $0 }) == true { return rows }
-            position = TableQuery.behind(page[page.count - 1], orders)
+            let page =
+                isUnlimited && position == nil && catalog.shouldCount(shape.table)
+                ? try await countedPage(shape, parameters) : try await self.page(shape, parameters)
+            catalog.note(page: page.rows.count)
+            rows += page.rows
+            // Nothing is left, or fewer rows came than the service is known to return at once.
+            if page.rows.isEmpty || page.total == rows.count || page.rows.count < known
+                || wanted.map({ page.rows.count >= $0 }) == true
+            {
+                if isUnlimited { catalog.note(length: rows.count, of: shape.table) }
+                return rows
+            }
+            position = TableQuery.behind(page.rows[page.rows.count - 1], orders)
         }
+    }
+
+    /// The rows of an answer, and how many the query has in all, if that was asked.
+    private typealias Page = (rows: [AnswerRow], total: Int?)
+
+    private func page(
+        _ shape: RowShape, _ parameters: [(name: String, value: String)], counting: Bool = false
+    ) async throws(StorageError) -> Page {
+        var request = request(.get, shape, parameters)
+        if counting { request.headers["Prefer"] = "count=exact" }
+        let response = try await service.send(request, as: reader)
+        return (try rows(in: response, of: shape), counting ? Self.total(in: response) : nil)
+    }
+
+    /// A page and the number of all rows, or the page alone if counting them takes the database too long.
+    private func countedPage(
+        _ shape: RowShape, _ parameters: [(name: String, value: String)]
+    ) async throws(StorageError) -> Page {
+        do throws(StorageError) {
+            return try await page(shape, parameters, counting: true)
+        } catch {
+            guard let failure = error.underlying as? PostgRESTFailure, failure.isAboutTime else { throw error }
+            catalog.noteUncounted(shape.table)
+            return try await page(shape, parameters)
+        }
+    }
+
+    /// The number behind the range of rows.
+    private static func total(in response: HTTPResponse) -> Int? {
+        response.headers["Content-Range"]?.split(separator: "/").last.flatMap { Int($0) }
     }
 
     // MARK: Requests
@@ -265,12 +304,6 @@ struct RowReader: Sendable {
                 guard catalog.learn(from: error, of: table) else { throw error }
             }
         }
-    }
-
-    private func send(_ shape: RowShape, _ parameters: [(name: String, value: String)]) async throws(StorageError)
-        -> [AnswerRow]
-    {
-        try await rows(in: service.send(request(.get, shape, parameters), as: reader), of: shape)
     }
 
     func request(
