@@ -106,12 +106,14 @@ struct SharedRowRequestTests {
         }
     }
 
+    /// - Parameter clock: A hurried one for writes that wait until a lost one can no longer take effect: ten seconds.
     private func withStorage(
+        clock: any Clock<Duration> = ContinuousClock(),
         _ body: (any StorageClient, TablesSite, Requests) async throws -> Void
     ) async throws {
         let site = try await TablesSite()
         let requests = Requests(to: site.supabase)
-        let storage = try await site.storage(TablesSite.mappings)
+        let storage = try await site.storage(TablesSite.mappings, clock: clock)
         try await body(storage, site, requests)
         await storage.shutDown()
         await site.supabase.stop()
@@ -249,7 +251,7 @@ struct SharedRowRequestTests {
     func `Many deletions whose answer was lost spare a row that was made again`(_ loss: LostAnswerTests.Loss)
         async throws
     {
-        try await withStorage { storage, site, requests in
+        try await withStorage(clock: HurriedClock(factor: 20)) { storage, site, requests in
             let names = Self.names(RowGroup.maximumDeletions)
             for start in stride(from: 0, to: names.count, by: 10) {
                 let some = names[start..<min(start + 10, names.count)]
@@ -317,7 +319,7 @@ struct SharedRowRequestTests {
     func `Rows whose shared answer was lost are written once, and a creation does not find itself`(
         _ loss: LostAnswerTests.Loss
     ) async throws {
-        try await withStorage { storage, site, requests in
+        try await withStorage(clock: HurriedClock(factor: 20)) { storage, site, requests in
             site.supabase.faults.add(loss.fault, times: 1) {
                 $0.method == .post && $0.rawPath.hasPrefix("/rest/v1/todos")
             }

@@ -54,7 +54,8 @@ struct TablesSite: Sendable {
 
     /// A client of mapped tables in the name of a user.
     func storage(
-        _ mappings: [SupabaseTableMapping], as user: String = alice, stateFolder: URL? = nil
+        _ mappings: [SupabaseTableMapping], as user: String = alice, stateFolder: URL? = nil,
+        clock: any Clock<Duration> = ContinuousClock()
     ) async throws -> any StorageClient {
         let supabase = supabase
         let auth = FixedAuthClient(provider: .supabase, user: AuthUser.ID(user)) { _ in supabase.accessToken(for: user)
@@ -64,7 +65,7 @@ struct TablesSite: Sendable {
         configuration.tables = mappings
         configuration.usesDocumentTable = false
         return try await SupabaseModule(configuration).makeStorageClient(
-            ModuleContext(auth: auth, stateFolder: stateFolder))
+            ModuleContext(auth: auth, clock: clock, stateFolder: stateFolder))
     }
 
     /// The tables.

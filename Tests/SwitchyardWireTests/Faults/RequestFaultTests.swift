@@ -19,7 +19,7 @@ import Testing
         HTTPRequest(HTTPMethod(rawValue: ""), "http://127.0.0.1:1/"),
         HTTPRequest(.get, "http://127.0.0.1:1/ HTTP/1.1\r\nEvil: 1"),
         HTTPRequest(.get, "http://127.0.0.1:1/ä"),
-        HTTPRequest(.get, "http://user:password@127.0.0.1:1/"),
+        HTTPRequest(.get, "http://user:tiger@127.0.0.1:1/"),
         HTTPRequest(.get, "http://127.0.0.1:99999/"),
         HTTPRequest(.get, "http:///path"),
         HTTPRequest(.get, "//127.0.0.1/"),
@@ -38,7 +38,7 @@ import Testing
             let error = try await failure { try await transport.send(request) }
             #expect(error.code == .invalidRequest)
             #expect(!error.mayHaveBeenSent)
-            #expect(!error.message.contains("Evil") && !error.message.contains("password"))
+            #expect(!error.message.contains("Evil") && !error.message.contains("tiger"))
         }
     }
 }
