@@ -92,7 +92,10 @@ let package = Package(
         .target(name: "SwitchyardDependencies", dependencies: ["Switchyard", "SwitchyardMock"]),
         .target(name: "SwitchyardObservation", dependencies: ["Switchyard"]),
         // Local servers that speak the vendors' protocols.
-        .target(name: "SwitchyardServerKit", dependencies: ["Switchyard", "SwitchyardBytes", "SwitchyardWire"]),
+        // It signs and verifies tokens by the library that the clients verify them with.
+        .target(
+            name: "SwitchyardServerKit",
+            dependencies: ["Switchyard", "SwitchyardBytes", "SwitchyardWire", "SwitchyardProviderHTTP"]),
         .target(
             name: "SwitchyardLocalFirebase",
             dependencies: [

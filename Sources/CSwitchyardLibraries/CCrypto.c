@@ -19,6 +19,12 @@ static struct {
     int (*verify)(void *, const unsigned char *, size_t, const unsigned char *, size_t);
     int (*begin_signing)(void *, void **, const void *, void *, void *);
     int (*sign)(void *, unsigned char *, size_t *, const unsigned char *, size_t);
+    void *(*new_key_context)(int, void *);
+    void (*free_key_context)(void *);
+    int (*begin_key)(void *);
+    int (*set_option)(void *, const char *, const char *);
+    int (*make_key)(void *, void **);
+    int (*write_private_key)(void *, unsigned char **);
     void (*clear_errors)(void);
     bool is_loaded;
 } crypto;
@@ -37,6 +43,9 @@ static void load(void) {
         RESOLVE(free_context, "EVP_MD_CTX_free") && RESOLVE(sha256, "EVP_sha256") &&
         RESOLVE(begin_verifying, "EVP_DigestVerifyInit") && RESOLVE(verify, "EVP_DigestVerify") &&
         RESOLVE(begin_signing, "EVP_DigestSignInit") && RESOLVE(sign, "EVP_DigestSign") &&
+        RESOLVE(new_key_context, "EVP_PKEY_CTX_new_id") && RESOLVE(free_key_context, "EVP_PKEY_CTX_free") &&
+        RESOLVE(begin_key, "EVP_PKEY_keygen_init") && RESOLVE(set_option, "EVP_PKEY_CTX_ctrl_str") &&
+        RESOLVE(make_key, "EVP_PKEY_keygen") && RESOLVE(write_private_key, "i2d_PrivateKey") &&
         RESOLVE(clear_errors, "ERR_clear_error");
 }
 
@@ -72,6 +81,27 @@ ccrypto_key ccrypto_public_key(const uint8_t *der, size_t count) {
 
 ccrypto_key ccrypto_private_key(const uint8_t *der, size_t count) {
     return ccrypto_is_available() ? parse(crypto.private_key, der, count) : NULL;
+}
+
+ccrypto_key ccrypto_new_rsa_key(void) {
+    /* What OpenSSL calls EVP_PKEY_RSA. */
+    const int rsa = 6;
+    void *context = ccrypto_is_available() ? crypto.new_key_context(rsa, NULL) : NULL;
+    if (!context) return NULL;
+    void *key = NULL;
+    bool is_good = crypto.begin_key(context) == 1 && crypto.set_option(context, "rsa_keygen_bits", "2048") == 1 &&
+                   crypto.make_key(context, &key) == 1;
+    crypto.free_key_context(context);
+    if (!is_good) crypto.clear_errors();
+    return is_good ? key : NULL;
+}
+
+size_t ccrypto_der(ccrypto_key key, uint8_t *der, size_t capacity) {
+    int size = crypto.write_private_key(key, NULL);
+    if (size <= 0) crypto.clear_errors();
+    if (size <= 0 || (size_t)size > capacity) return 0;
+    unsigned char *place = der;
+    return (size_t)crypto.write_private_key(key, &place);
 }
 
 void ccrypto_free(ccrypto_key key) { crypto.free_key(key); }

@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test func `A new key signs what its public half believes, also when it was saved and read again`() throws {
-        let key = RSAPrivateKey()
+        let key = try #require(RSAPrivateKey())
         let signature = key.signature(of: "a.b")
         #expect(signature.count == 256)
         let published = try #require(RSAPublicKey(key.publicKey.json))

@@ -22,7 +22,12 @@ bool ccrypto_open(const char *name);
 /* Of a SubjectPublicKeyInfo, and of a PKCS #8 or PKCS #1 key, both as DER. NULL for what is none. */
 ccrypto_key ccrypto_public_key(const uint8_t *der, size_t count);
 ccrypto_key ccrypto_private_key(const uint8_t *der, size_t count);
+/* A new RSA key of 2048 bits; NULL without the library. */
+ccrypto_key ccrypto_new_rsa_key(void);
 void ccrypto_free(ccrypto_key key);
+
+/* The size of a private key as DER, PKCS #1 for RSA; 0 if it has no room. */
+size_t ccrypto_der(ccrypto_key key, uint8_t *der, size_t capacity);
 
 /* RSA with PKCS #1 padding, or ECDSA with a signature in DER, by the kind of the key. */
 bool ccrypto_verifies(

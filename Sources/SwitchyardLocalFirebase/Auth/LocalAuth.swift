@@ -11,6 +11,12 @@ package final class LocalAuth: LocalFirebaseService, LocalIdentities {
         /// The key that signs tokens, if they are signed.
         var tokenKey: RSAPrivateKey?
         var register: AccountDatabase
+
+        enum CodingKeys: String, CodingKey {
+            case key, register
+            // Under another name were keys that this package had made by itself. A new one takes their place.
+            case tokenKey = "signingKey"
+        }
     }
 
     private struct State {
@@ -39,7 +45,14 @@ package final class LocalAuth: LocalFirebaseService, LocalIdentities {
                 throw LocalFolder.unreadable(LocalAuth.file)
             }
         }
-        if options.signsTokens, saved.tokenKey == nil { saved.tokenKey = options.tokenKey ?? RSAPrivateKey() }
+        if options.signsTokens, saved.tokenKey == nil {
+            guard let key = options.tokenKey ?? RSAPrivateKey() else {
+                throw LocalFirebaseError(
+                    "Signing tokens requires OpenSSL's libcrypto. Install the package libssl3 or libssl1.1, or leave tokens "
+                        + "unsigned.")
+            }
+            saved.tokenKey = key
+        }
         seal = ServerSigningKey(key: saved.key)
         tokenKey = saved.tokenKey
         signer = options.signsTokens ? saved.tokenKey.map { .signed($0) } ?? .unsigned : .unsigned

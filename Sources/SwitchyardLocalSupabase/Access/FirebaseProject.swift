@@ -29,6 +29,11 @@ public struct FirebaseProject: Hashable, Sendable {
         guard let list = (try? JSON(parsing: keys))?.array else {
             throw LocalSupabaseError("The keys of the Firebase project “\(name)” are not a JSON array.")
         }
+        guard list.isEmpty || RSAPrivateKey.isAvailable else {
+            throw LocalSupabaseError(
+                "Checking the signatures of the Firebase project “\(name)” requires OpenSSL's libcrypto. Install the package "
+                    + "libssl3 or libssl1.1.")
+        }
         let read = list.compactMap { RSAPublicKey($0) }
         guard read.count == list.count else {
             throw LocalSupabaseError("A key of the Firebase project “\(name)” is not an RSA key of at least 2048 bits.")

@@ -74,7 +74,7 @@ package final class TokenKey: Sendable {
     static let rsaName: [UInt8] = [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x01, 0x01]
     static let curveName: [UInt8] = [0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x02, 0x01]
 
-    private static let rsaAlgorithm = DER.encode(.sequence, DER.encode(.object, rsaName), DER.encode(.null))
+    static let rsaAlgorithm = DER.encode(.sequence, DER.encode(.object, rsaName), DER.encode(.null))
     private static let p256Algorithm = DER.encode(
         .sequence, DER.encode(.object, curveName),
         DER.encode(.object, [0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x03, 0x01, 0x07]))

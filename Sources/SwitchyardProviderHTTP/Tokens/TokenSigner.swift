@@ -55,6 +55,48 @@ package final class TokenSigner: Sendable {
         #endif
     }
 
+    /// Creates an RSA key of 2048 bits, in PKCS #8 and PEM format; `nil` unless ``TokenKey/isAvailable``.
+    package static func newRSAKey() -> Secret? {
+        #if canImport(Security)
+            let attributes = [kSecAttrKeyType as String: kSecAttrKeyTypeRSA, kSecAttrKeySizeInBits as String: 2048]
+            guard let key = SecKeyCreateRandomKey(attributes as CFDictionary, nil), let inside = der(of: key) else {
+                return nil
+            }
+        #else
+            guard let key = ccrypto_new_rsa_key() else { return nil }
+            defer { ccrypto_free(key) }
+            guard let inside = der(of: key) else { return nil }
+        #endif
+        let file = DER.encode(.sequence, DER.integer([0]), TokenKey.rsaAlgorithm, DER.encode(.octets, inside))
+        return Secret("-----BEGIN PRIVATE KEY-----\n\(Base64.encode(file))\n-----END PRIVATE KEY-----")
+    }
+
+    /// The public half of an RSA key as a JSON web key without a name; `nil` for a key of another kind.
+    package var publicKey: JSONObject? {
+        // The version, the modulus and the public exponent come first.
+        guard algorithm == .rs256, let numbers = Self.der(of: key).flatMap({ DER.elements($0[...]) })?.first,
+            let parts = DER.elements(numbers.contents), parts.count > 3
+        else { return nil }
+        func text(_ part: Int) -> JSON {
+            .string(Base64.encode(Array(parts[part].contents.drop { $0 == 0 }), alphabet: .url))
+        }
+        return ["kty": "RSA", "n": text(1), "e": text(2)]
+    }
+
+    #if canImport(Security)
+        /// The key in PKCS #1 format.
+        private static func der(of key: SecKey) -> [UInt8]? {
+            (SecKeyCopyExternalRepresentation(key, nil) as Data?).map { Array($0) }
+        }
+    #else
+        /// The key in PKCS #1 format, or as an `ECPrivateKey`.
+        private static func der(of key: ccrypto_key) -> [UInt8]? {
+            var bytes = [UInt8](repeating: 0, count: 8192)
+            let count = ccrypto_der(key, &bytes, bytes.count)
+            return count > 0 ? Array(bytes.prefix(count)) : nil
+        }
+    #endif
+
     /// Creates a token with these claims.
     ///
     /// - Parameter keyID: The name by which the verifier finds the public key.
