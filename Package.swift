@@ -113,7 +113,10 @@ let package = Package(
                 "Switchyard", "SwitchyardBytes", "SwitchyardMock", "SwitchyardFirebase", "SwitchyardSupabase",
                 "SwitchyardConformance", "SwitchyardServerKit", "SwitchyardLocalFirebase", "SwitchyardLocalSupabase",
                 "SwitchyardLifeSignalStory",
-            ]),
+            ],
+            resources: ["dependencies", "sharing", "vapor", "hummingbird", "log", "metrics"].map {
+                .embedInCode("Adapters/\($0).swift.txt")
+            }),
 
         // Tests.
         .target(
