@@ -68,7 +68,7 @@ extension DependencyValues {
         if let client = self[of: Client.self] { return client }
         if context == .preview { return preview() }
         return unset(
-            UnsetClients(code: ErrorCode(rawValue: "dependencyNotSet")) { _, operation in
+            UnsetClients { _, operation in
                 "“\(operation)” was called on the dependency “\(name)”, which has not been set. "
                     + "Set it around the call: withDependencies { $0.\(name) = … } operation: { … }."
             })

@@ -1,6 +1,7 @@
 // What an app does with the printed file.
 import Dependencies
 import Switchyard
+import SwitchyardMock
 
 /// Not of the main actor, as most code that uses clients.
 nonisolated struct Profile {
@@ -34,5 +35,13 @@ func test(on mock: Infrastructure) async throws {
         $0.notificationClient = mock.notifications
     } operation: {
         _ = try await Profile().load()
+    }
+}
+
+func run(_ program: @Sendable () async throws -> Void) async throws {
+    try await withDependencies {
+        $0.infrastructure = try await Infrastructure(.mock)
+    } operation: {
+        try await program()
     }
 }
