@@ -116,7 +116,10 @@ let package = Package(
                 "Switchyard", "SwitchyardBytes", "SwitchyardMock", "SwitchyardFirebase", "SwitchyardSupabase",
                 "SwitchyardConformance", "SwitchyardServerKit", "SwitchyardLocalFirebase", "SwitchyardLocalSupabase",
                 "SwitchyardLifeSignalStory",
-            ]),
+            ],
+            resources: ["dependencies", "sharing", "vapor", "hummingbird", "log", "metrics"].map {
+                .embedInCode("Adapters/\($0).swift.txt")
+            }),
 
         // Tests.
         .target(
@@ -237,6 +240,15 @@ let package = Package(
     swiftLanguageModes: [.v6],
     cLanguageStandard: .c11
 )
+
+// Xcode copies the privacy manifests of these targets into apps by itself. Elsewhere they are left out: a resource brings Foundation
+// with it, which a static program would have to hold.
+#if !os(macOS)
+    let readsFiles = ["SwitchyardBytes", "SwitchyardWire", "SwitchyardProviderKit"]
+    for target in package.targets where readsFiles.contains(target.name) {
+        target.exclude.append("PrivacyInfo.xcprivacy")
+    }
+#endif
 
 /// `SWITCHYARD_FUZZ=1` adds the entry for libFuzzer, which has no `main`; see `Tests/SwitchyardFuzz`.
 if Context.environment["SWITCHYARD_FUZZ"] == "1" {

@@ -33,12 +33,13 @@ struct CommandLineTool {
         case "emulator": return try await EmulatorCommand(rest).run()
         case "firebase": return try FirebaseCommand(rest).run()
         case "supabase": return try await SupabaseCommand(rest).run()
+        case "adapter": return try AdapterCommand(rest).run()
         default:
             throw UsageError.unknown("command", name, among: commands)
         }
     }
 
-    static let commands = ["demo", "conformance", "emulator", "firebase", "supabase", "help"]
+    static let commands = ["demo", "conformance", "emulator", "firebase", "supabase", "adapter", "help"]
 }
 
 /// The exit status of a command.

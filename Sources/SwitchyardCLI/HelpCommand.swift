@@ -109,6 +109,11 @@ struct HelpCommand {
             --keep-data     keeps the tables and their contents; only their owner can use them then
             --yes           does not ask
 
+        switchyard adapter [\(Adapter.names.joined(separator: " | ")) [--output FILE]]
+            Prints one Swift file for your own package, which then uses Switchyard with another library: swift-dependencies,
+            swift-sharing, Vapor, Hummingbird, swift-log or swift-metrics. Without a name, it lists the files.
+            --output FILE   writes the file instead; one that exists is never replaced
+
         switchyard help
             Prints this text.
 

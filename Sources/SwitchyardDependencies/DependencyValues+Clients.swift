@@ -4,35 +4,35 @@ import SwitchyardMock
 /// The clients. A live or test client that was not set throws an error that names the operation; previews have sample data.
 extension DependencyValues {
     public var authClient: any AuthClient {
-        get { client("authClient", { $0 }) { PreviewAuthClient() } }
+        get { client("authClient", \.auth) { PreviewAuthClient() } }
         set { self[of: (any AuthClient).self] = newValue }
     }
     public var storageClient: any StorageClient {
-        get { client("storageClient", { $0 }) { PreviewStorageClient() } }
+        get { client("storageClient", \.storage) { PreviewStorageClient() } }
         set { self[of: (any StorageClient).self] = newValue }
     }
     public var fileStorageClient: any FileStorageClient {
-        get { client("fileStorageClient", { $0 }) { PreviewFileStorageClient() } }
+        get { client("fileStorageClient", \.files) { PreviewFileStorageClient() } }
         set { self[of: (any FileStorageClient).self] = newValue }
     }
     public var messagingClient: any MessagingClient {
-        get { client("messagingClient", { $0 }) { PreviewMessagingClient() } }
+        get { client("messagingClient", \.messaging) { PreviewMessagingClient() } }
         set { self[of: (any MessagingClient).self] = newValue }
     }
     public var userClient: any UserClient {
-        get { client("userClient", { $0 }) { DocumentUserClient(on: .preview) } }
+        get { client("userClient", \.users) { DocumentUserClient(on: .preview) } }
         set { self[of: (any UserClient).self] = newValue }
     }
     public var contactsClient: any ContactsClient {
-        get { client("contactsClient", { $0 }) { DocumentContactsClient(on: .preview) } }
+        get { client("contactsClient", \.contacts) { DocumentContactsClient(on: .preview) } }
         set { self[of: (any ContactsClient).self] = newValue }
     }
     public var checkInClient: any CheckInClient {
-        get { client("checkInClient", { $0 }) { DocumentCheckInClient(on: .preview) } }
+        get { client("checkInClient", \.checkIns) { DocumentCheckInClient(on: .preview) } }
         set { self[of: (any CheckInClient).self] = newValue }
     }
     public var notificationClient: any NotificationClient {
-        get { client("notificationClient", { $0 }) { DocumentNotificationClient(on: .preview) } }
+        get { client("notificationClient", \.notifications) { DocumentNotificationClient(on: .preview) } }
         set { self[of: (any NotificationClient).self] = newValue }
     }
 
@@ -63,17 +63,15 @@ extension DependencyValues {
     /// The client that was set; else, in a preview, one with sample data; else one whose calls all throw because it was not
     /// set.
     private func client<Client: Sendable>(
-        _ name: String, _ routed: (Routed<Client>) -> Client, preview: () -> Client
+        _ name: String, _ unset: (UnsetClients) -> Client, preview: () -> Client
     ) -> Client {
         if let client = self[of: Client.self] { return client }
         if context == .preview { return preview() }
-        return routed(
-            Routed(
-                Route(
-                    refusing: Refusal(ErrorCode(rawValue: "dependencyNotSet")) { operation in
-                        "“\(operation)” was called on the dependency “\(name)”, which has not been set. "
-                            + "Set it around the call: withDependencies { $0.\(name) = … } operation: { … }."
-                    })))
+        return unset(
+            UnsetClients { _, operation in
+                "“\(operation)” was called on the dependency “\(name)”, which has not been set. "
+                    + "Set it around the call: withDependencies { $0.\(name) = … } operation: { … }."
+            })
     }
 }
 

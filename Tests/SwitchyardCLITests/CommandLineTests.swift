@@ -13,7 +13,7 @@ import Testing
         (
             ["conformnce"],
             [
-                "there is no command “conformnce”", "demo, conformance, emulator, firebase, supabase, help",
+                "there is no command “conformnce”", "demo, conformance, emulator, firebase, supabase, adapter, help",
                 "Did you mean “conformance”?",
             ]
         ),
@@ -52,6 +52,11 @@ import Testing
         (["supabase", "install", "--database", "postgresql://u:secret@127.0.0.1/x"], ["--print | psql"]),
         (["supabase", "install", "--database", "postgresql://db.example.com/x"], ["on this machine"]),
         (["supabase", "install", "--database", "postgresql://127.0.0.1:0/x"], ["names no port"]),
+        (["adapter", "vapour"], ["there is no adapter “vapour”", "Did you mean “vapor”?"]),
+        (["adapter", "--output", "x"], ["takes a name before its options: dependencies, sharing"]),
+        (["adapter", "log", "metrics"], ["“metrics” was not expected here"]),
+        (["adapter", "log", "--output"], ["“--output” needs a value"]),
+        (["adapter", "log", "--ouput", "x"], ["Did you mean “--output”?"]),
         (["demo", "now"], ["“demo” takes no options"]),
         (["help", "conformence"], ["there is no command “conformence”", "Did you mean “conformance”?"]),
         (["help", "demo", "help"], ["“help” takes the name of one command"]),

@@ -42,18 +42,39 @@ import Testing
         #expect(MockMessagingClient(backend).capabilities == .all)
     }
 
-    @Test(arguments: ["README.md", "FAQ.md"])
+    @Test(arguments: [
+        "README.md", ".github/FAQ.md", ".github/CONTRIBUTING.md", ".github/SECURITY.md", "Tests/README.md",
+        "Tests/AdapterStubs/README.md",
+    ])
     func `Every link leads to a file, and to a heading in it where it names one`(_ page: String) throws {
-        let text = try String(contentsOf: Self.root.appendingPathComponent(page), encoding: .utf8)
-        let links = text.matches(of: /\]\(([^)#:\s]+)(?:#([^)\s]+))?\)/)
-        #expect(links.count > 5)
-        for link in links {
+        let file = Self.root.appendingPathComponent(page)
+        let text = try String(contentsOf: file, encoding: .utf8)
+        for link in text.matches(of: /\]\(([^)#:\s]+)(?:#([^)\s]+))?\)/) {
+            let linked = file.deletingLastPathComponent().appendingPathComponent(String(link.1)).standardizedFileURL
             let target = try #require(
-                try? String(contentsOf: Self.root.appendingPathComponent(String(link.1)), encoding: .utf8),
-                "\(page) links to \(link.1)")
+                try? String(contentsOf: linked, encoding: .utf8), "\(page) links to \(link.1)")
             guard let heading = link.2 else { continue }
             #expect(Self.anchors(of: target).contains(String(heading)), "\(page) links to \(link.0)")
         }
+    }
+
+    @Test func `The README and the questions lead on`() throws {
+        for page in ["README.md", ".github/FAQ.md"] {
+            let text = try String(contentsOf: Self.root.appendingPathComponent(page), encoding: .utf8)
+            #expect(text.matches(of: /\]\([^):]+\.md/).count > 5)
+        }
+    }
+
+    @Test func `The root has the README, the package and nothing else that is seen`() throws {
+        // Tools leave what they make beside the package.
+        let made: Set = ["Package.resolved", "DerivedData"]
+        let names = try FileManager.default.contentsOfDirectory(atPath: Self.root.path).filter { !$0.hasPrefix(".") }
+        let expected: Set = ["Package.swift", "README.md", "Sources", "Plugins", "Tests", "Examples"]
+        #expect(Set(names).subtracting(made) == expected)
+    }
+
+    @Test func `The README can be read at once`() throws {
+        #expect(try readme().split(separator: "\n", omittingEmptySubsequences: false).count <= 121)
     }
 
     /// The names of a page's headings in links.

@@ -1,0 +1,105 @@
+import Foundation
+
+/// `switchyard adapter`
+struct AdapterCommand {
+    /// `nil` lists all.
+    private let adapter: Adapter?
+    private let output: String?
+
+    init(_ words: [String]) throws(UsageError) {
+        guard let name = words.first, !name.hasPrefix("--") else {
+            guard words.isEmpty else {
+                throw UsageError("“adapter” takes a name before its options: \(Adapter.names.joined(separator: ", "))")
+            }
+            adapter = nil
+            output = nil
+            return
+        }
+        guard let adapter = Adapter(rawValue: name) else {
+            throw UsageError.unknown("adapter", name, among: Adapter.names)
+        }
+        self.adapter = adapter
+        output = try Options(Array(words.dropFirst()), values: ["--output"], switches: [])["--output"]
+    }
+
+    func run() -> ExitStatus {
+        guard let adapter else {
+            Terminal.print(AdapterCommand.list)
+            return .success
+        }
+        guard let output else {
+            // The text ends its last line itself.
+            Terminal.print(String(adapter.text.dropLast()))
+            return .success
+        }
+        return write(adapter, to: output)
+    }
+
+    private func write(_ adapter: Adapter, to path: String) -> ExitStatus {
+        do {
+            // A file that is there may be an earlier copy with changes.
+            try Data(adapter.text.utf8).write(to: URL(fileURLWithPath: path), options: .withoutOverwriting)
+            Terminal.print("Wrote \(path). Add it to a target that depends on \(adapter.needs).")
+            return .success
+        } catch CocoaError.fileWriteFileExists {
+            Terminal.error(
+                "switchyard: writing the adapter “\(adapter.rawValue)” to “\(path)” failed: the file exists. "
+                    + "Choose another name, or move the file away.")
+        } catch {
+            Terminal.error(
+                "switchyard: writing the adapter “\(adapter.rawValue)” to “\(path)” failed: \(error.localizedDescription) "
+                    + "Choose a folder that exists and may be written.")
+        }
+        return .failure
+    }
+
+    static let list = """
+        \(Adapter.allCases.map { "switchyard adapter \($0.rawValue.padding(toLength: 13, withPad: " ", startingAt: 0))\($0.summary)" }
+            .joined(separator: "\n"))
+
+        Each prints one Swift file for your own package, which it then belongs to; --output FILE writes it there.
+        """
+}
+
+/// A file for a package that uses this one together with another library.
+enum Adapter: String, CaseIterable {
+    case dependencies, sharing, vapor, hummingbird, log, metrics
+
+    static let names = allCases.map(\.rawValue)
+
+    var summary: String {
+        switch self {
+        case .dependencies: "all clients as dependencies of swift-dependencies"
+        case .sharing: "live queries as shared state of swift-sharing"
+        case .vapor: "Vapor: middleware that verifies tokens and gives requests their sender's clients"
+        case .hummingbird: "Hummingbird: the same"
+        case .log: "an observer that writes to swift-log"
+        case .metrics: "an observer that counts and measures with swift-metrics"
+        }
+    }
+
+    /// The products that the file imports.
+    var needs: String {
+        switch self {
+        case .dependencies: "Switchyard, SwitchyardMock and Dependencies"
+        case .sharing: "Switchyard, Dependencies and Sharing; put the adapter “dependencies” beside it"
+        case .vapor: "Switchyard and Vapor"
+        case .hummingbird: "Switchyard, Hummingbird and Logging"
+        case .log: "Switchyard and Logging"
+        case .metrics: "Switchyard and Metrics"
+        }
+    }
+
+    var text: String { String(decoding: bytes, as: UTF8.self) }
+
+    private var bytes: [UInt8] {
+        switch self {
+        case .dependencies: PackageResources.dependencies_swift_txt
+        case .sharing: PackageResources.sharing_swift_txt
+        case .vapor: PackageResources.vapor_swift_txt
+        case .hummingbird: PackageResources.hummingbird_swift_txt
+        case .log: PackageResources.log_swift_txt
+        case .metrics: PackageResources.metrics_swift_txt
+        }
+    }
+}
