@@ -44,7 +44,8 @@ extension MockDevice {
         return (
             WriteReceipt(
                 batchID: id,
-                lastFailure: { [failure = item.failure, reason = queue.stop] in reason.last ?? failure.last }
+                lastFailure: { [failure = item.failure, reason = queue.stop] in reason.last ?? failure.last },
+                progress: item.progress
             ) {
                 await answer.value ?? .failure(StorageError(.cancelled, "The call was cancelled."))
             }, actions
@@ -66,7 +67,7 @@ extension MockDevice {
     func refuse(_ id: String, _ error: StorageError, _ now: Timestamp, _ server: DocumentTable) -> [Action] {
         guard let (item, paths, actions) = queue.refuse(id, error, now) else { return [] }
         queue.hasGotThrough()
-        return changed(paths, server) + actions + [{ item.answer.resolve(.failure(error)) }]
+        return changed(paths, server) + actions + [{ item.resolve(.failure(error)) }]
     }
 }
 
