@@ -34,13 +34,16 @@ extension MockDevice {
         _ batch: WriteBatch, _ id: String, _ now: Timestamp, _ server: DocumentTable, hasTakenEffect: Bool = false
     ) -> (WriteReceipt, [Action]) {
         let answer = MockWriteQueue.Answer()
-        var item = MockWriteQueue.Item(id: id, batch: batch, queuedAt: now, answer: answer)
+        let merging = hasTakenEffect ? nil : queue.merging(batch)
+        var item = MockWriteQueue.Item(id: id, batch: merging?.batch ?? batch, queuedAt: now, answer: answer)
+        if let last = merging?.last { item.earlier = last.earlier + [last] }
         if hasTakenEffect {
             item.attempts = 1
             item.failure.note(StorageError(.unavailable, "The answer was lost."))
             item.hasTakenEffect = true
         }
-        let actions = queue.append(item) + changed(Array(Set(batch.writes.map(\.path))), server)
+        let actions =
+            queue.append(item, inPlaceOf: merging?.last) + changed(Array(Set(batch.writes.map(\.path))), server)
         return (
             WriteReceipt(
                 batchID: id,

@@ -15,6 +15,10 @@ final class MockWriteQueue {
         let queuedAt: Timestamp
         var attempts = 0
         var isUnderWay = false
+        /// Whether an attempt to send it has begun.
+        var wasSent = false
+        /// Earlier writes that were merged into it.
+        var earlier: [Item] = []
         /// Whether it took effect but its answer was lost, so that the server's documents include it.
         var hasTakenEffect = false
         let answer: Answer
@@ -27,6 +31,7 @@ final class MockWriteQueue {
         func resolve(_ result: Result<WriteReceipt.Acknowledgement, StorageError>) {
             if let state = WriteReceipt.State(answer: result) { progress.note(state) } else { progress.end() }
             answer.resolve(result)
+            for item in earlier { item.answer.resolve(result) }
         }
 
         /// - Parameter reason: Why nothing can be sent at the moment.
@@ -112,7 +117,18 @@ final class MockWriteQueue {
         return items.isEmpty ? statusActions() : pendingActions()
     }
 
-    func append(_ item: Item) -> [Action] {
+    /// - Returns: The last item if `batch` may be merged with it, and what stands for both.
+    func merging(_ batch: WriteBatch) -> (last: Item, batch: WriteBatch)? {
+        guard let last = items.last, !last.wasSent, !last.hasTakenEffect else { return nil }
+        return batch.merged(over: last.batch).map { (last, $0) }
+    }
+
+    /// - Parameter last: The last item, if it was merged into `item`.
+    func append(_ item: Item, inPlaceOf last: Item? = nil) -> [Action] {
+        if let last {
+            items.removeLast()
+            last.progress.note(.superseded(by: item.id))
+        }
         items.append(item)
         index()
         return pendingActions()
@@ -122,6 +138,7 @@ final class MockWriteQueue {
     func takeNext() -> (Item?, [Action]) {
         guard let first = items.first, !first.isUnderWay else { return (nil, []) }
         items[0].isUnderWay = true
+        items[0].wasSent = true
         items[0].attempts += 1
         first.progress.note(.sent)
         let actions = stopWaiting() + statusActions()

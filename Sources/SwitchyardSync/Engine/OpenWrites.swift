@@ -11,6 +11,8 @@ struct OpenWrites {
         let deletions: [Bool]
         /// The batch's own name, once it is queued.
         var id: String?
+        /// Who waits for earlier writes that were merged into this one.
+        var earlier: [Answer] = []
     }
 
     /// By the token of the call.
@@ -41,7 +43,15 @@ struct OpenWrites {
         } else {
             entry.progress.end()
         }
-        entry.answer.resolve(result)
+        for answer in entry.earlier + [entry.answer] { answer.resolve(result) }
+    }
+
+    /// - Parameter id: The batch that the write was merged into.
+    mutating func supersede(_ token: Int, by id: String) {
+        guard let later = tokens[id], let entry = entries.removeValue(forKey: token) else { return }
+        if let id = entry.id { tokens[id] = nil }
+        entries[later]?.earlier += entry.earlier + [entry.answer]
+        entry.progress.note(.superseded(by: id))
     }
 
     /// - Parameter kept: The calls that go on waiting.

@@ -160,6 +160,7 @@ package actor SyncEngine {
             case .listenFailed(let id, let error): listens.removeValue(forKey: id)?.deliver(.failure(error))
             case .inSync(let id): inSync[id]?.yield(())
             case .writeQueued(let token, let id): writes.queued(token, as: id)
+            case .writeSuperseded(let token, let id): writes.supersede(token, by: id)
             case .writeFinished(let token, let result): writes.finish(token, result)
             case .waitFinished(let token, let result): waits.removeValue(forKey: token)?.resolve(result)
             case .queueChanged(let change): queueChanges.append(change)
@@ -207,9 +208,11 @@ package actor SyncEngine {
 
     // MARK: Writing
 
-    /// - Parameter expected: The expected owner of the queue; `nil` for any.
+    /// - Parameters:
+    ///   - merges: Whether the batch may be merged with waiting ones.
+    ///   - expected: The expected owner of the queue; `nil` for any.
     func write(
-        _ batch: [DocumentWrite], of expected: QueueOwner? = nil
+        _ batch: [DocumentWrite], merging merges: Bool = false, of expected: QueueOwner? = nil
     ) throws(StorageError) -> (id: String, answer: OpenWrites.Answer, progress: WriteProgress) {
         guard expected == nil || expected == owner else { throw .writerLeft }
         let machine = try machine()
@@ -217,7 +220,8 @@ package actor SyncEngine {
         let token = lastToken
         writes.open(token, batch)
         var failure: StorageError?
-        let actions = machine.handle(.write(token, batch, at: now()))
+        let actions = machine.handle(
+            merges ? .writeMerging(token, batch, at: now()) : .write(token, batch, at: now()))
         for case .writeFinished(token, .failure(let error)) in actions { failure = error }
         // Taken first: what the machine does may already end the write.
         for case .writeQueued(token, let id) in actions { writes.queued(token, as: id) }

@@ -201,7 +201,8 @@ public final class SyncedStorageClient: StorageClient {
             let writes = try await engine.prepareAddition(batch.writes)
             return try await driver.add(WriteBatch(writes), userID: owner?.userID)
         }
-        let (id, answer, progress) = try await engine.write(batch.writes, of: owner)
+        let (id, answer, progress) = try await engine.write(
+            batch.writes, merging: batch.mergesWaiting, of: owner)
         return WriteReceipt(
             batchID: id, lastFailure: { [weak engine] in await engine?.lastFailure() }, progress: progress
         ) {

@@ -1,3 +1,4 @@
+import Foundation
 import Switchyard
 import SwitchyardBytes
 import SwitchyardConformance
@@ -84,6 +85,53 @@ import Testing
         let error = await #expect(throws: StorageError.self) { try await receipt.acknowledged() }
         #expect(await receipt.states.all == [.rejected(try #require(error))])
         await client.shutDown()
+    }
+
+    @Test func `While the server is away, what may be merged takes the place of what was not tried`() async throws {
+        let typing = client.mergingWaitingWrites()
+        driver.failure.withLock { $0 = StorageError(.unavailable, "No network.") }
+        var receipts = [try await typing.setDocument("rooms/a", ["n": 0, "text": ""])]
+        try await eventually("it was tried") { [client] in try await client.queue.first?.attempts ?? 0 > 0 }
+        try await client.disableNetwork()
+        for n in 1...5 { receipts.append(try await typing.updateDocument("rooms/a", ["n": .of(n)])) }
+        #expect(try await client.queue.map(\.id) == [receipts[0].batchID, receipts[5].batchID])
+        for n in 1...4 { #expect(await receipts[n].states.all == [.superseded(by: receipts[n + 1].batchID)]) }
+        let waiting = Task { [client] in try await client.waitForPendingWrites() }
+        receipts.append(try await typing.updateDocument("rooms/a", ["text": "end"]))
+        driver.failure.withLock { $0 = nil }
+        try await client.enableNetwork()
+        try await waiting.value
+        var answers: [WriteReceipt.Acknowledgement] = []
+        for receipt in receipts { answers.append(try await receipt.acknowledged()) }
+        #expect(Set(answers.dropFirst().map(\.commitTime)).count == 1 && answers[0].commitTime < answers[1].commitTime)
+        let document = try await client.document("rooms/a", from: .server)
+        #expect(document["n"] == 5 && document["text"] == "end")
+        #expect(try await client.queue.isEmpty)
+        await client.shutDown()
+    }
+
+    @Test func `A merged write is on disk, and sent by the next client`() async throws {
+        let folder = ScratchSpace.url.appendingPathComponent("merged-\(UInt64.random(in: 0 ... .max))")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let server = ModelServer()
+        let first = device(server, .folder(folder))
+        try await first.disableNetwork()
+        let typing = first.mergingWaitingWrites()
+        let earlier = try await typing.setDocument("rooms/a", ["n": 1, "text": "a"])
+        let later = try await typing.updateDocument("rooms/a", ["n": 2])
+        await first.shutDown()
+        let error = await #expect(throws: StorageError.self) { try await earlier.acknowledged() }
+        #expect(error?.code == .shutDown)
+        let second = device(server, .folder(folder))
+        // A batch of an earlier run is left as it is: it is not known whether it may be merged.
+        try await second.disableNetwork()
+        let last = try await second.mergingWaitingWrites().updateDocument("rooms/a", ["text": "b"])
+        #expect(try await second.queue.map(\.id) == [later.batchID, last.batchID])
+        try await second.enableNetwork()
+        try await second.waitForPendingWrites()
+        let document = try await second.document("rooms/a", from: .server)
+        #expect(document["n"] == 2 && document["text"] == "b")
+        await second.shutDown()
     }
 
     @Test func `A client that is shut down leaves the state open`() async throws {

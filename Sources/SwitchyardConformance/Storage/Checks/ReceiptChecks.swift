@@ -58,6 +58,66 @@ extension StorageConformance {
             try expectEqual(states.elements.count, 2, "the number of its states")
             try await context.client.enableNetwork()
         },
+        StorageCheck("waiting writes that may be merged are one write, and end with one answer", needs: .offline) {
+            context in
+            let path = context.document("a")
+            let typing = context.client.mergingWaitingWrites()
+            try await context.client.disableNetwork()
+            let first = try await typing.setDocument(path, ["number": 1, "text": "a"])
+            let second = try await typing.updateDocument(path, ["number": 2])
+            let third = try await typing.mergeDocument(path, ["text": "c"])
+            let queue = context.watch(context.client.pendingWrites())
+            try await queue.newest("the one write") { $0.map(\.id) == [third.batchID] }
+            for (receipt, next) in [(first, second), (second, third)] {
+                let states = context.watch(receipt.states)
+                _ = try await states.end()
+                try expectEqual(states.elements, [.superseded(by: next.batchID)], "the states of an earlier write")
+            }
+            let local = try await context.client.document(path, from: .cache)
+            try expectEqual(local["number"]?.integerValue, 2, "the number read here")
+            try expectEqual(local["text"]?.stringValue, "c", "the text read here")
+            try await context.client.enableNetwork()
+            let answer = try await third.acknowledged()
+            for receipt in [first, second] {
+                try expectEqual(
+                    try await receipt.acknowledged().commitTime, answer.commitTime, "the time of the commit")
+            }
+            try await context.store.expect(path, holds: ["number": 2, "text": "c"])
+        },
+        StorageCheck("only neighbours of one document are merged, and only if both may be", needs: .offline) {
+            context in
+            let path = context.document("a")
+            let typing = context.client.mergingWaitingWrites()
+            try await context.client.disableNetwork()
+            try await context.client.setDocument(path, ["number": 1, "text": "a"])
+            try await typing.updateDocument(path, ["number": 2])
+            try await typing.setDocument(context.document("b"), ["number": 1, "text": "b"])
+            try await typing.updateDocument(path, ["number": 3])
+            try await typing.updateDocument(path, ["text": "c"])
+            try await context.client.updateDocument(path, ["number": 4])
+            try await typing.deleteDocument(context.document("b"))
+            let queue = context.watch(context.client.pendingWrites())
+            try await queue.newest("six writes") { $0.count == 6 }
+            try await context.client.enableNetwork()
+            try await context.client.waitForPendingWrites()
+            try await context.store.expect(path, holds: ["number": 4, "text": "c"])
+            try await context.store.expectMissing(context.document("b"))
+        },
+        StorageCheck("what a merged write is rejected for, the earlier ones are rejected for", needs: .offline) {
+            context in
+            let typing = context.client.mergingWaitingWrites()
+            try await context.client.disableNetwork()
+            let first = try await typing.updateDocument(context.document("missing"), ["number": 1])
+            let second = try await typing.updateDocument(context.document("missing"), ["number": 2])
+            try await context.client.enableNetwork()
+            for receipt in [first, second] {
+                try await context.store.expectFailure(.notFound, in: "waiting for it") {
+                    try await receipt.acknowledged()
+                }
+            }
+            let refused = context.watch(context.client.refusedWrites())
+            try await refused.newest("one rejected write") { $0.map(\.id) == [second.batchID] }
+        },
         StorageCheck("the status tells what waits, since when and why", needs: .offline) { context in
             let status = context.watch(context.client.syncStatus())
             try await context.client.disableNetwork()
