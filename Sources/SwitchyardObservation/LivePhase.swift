@@ -1,7 +1,7 @@
 public import Switchyard
 
 /// The state of a watched query or document.
-public enum LivePhase: Sendable {
+public enum LivePhase: Sendable, Hashable {
     /// Nothing is known yet.
     case loading
     /// Shows cached data that the server has not confirmed.

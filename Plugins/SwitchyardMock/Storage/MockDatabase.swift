@@ -71,7 +71,7 @@ extension MockDatabase.State {
             for write in writes { device.cache.store(documents[write.path] ?? .missing(write.path)) }
             if let (item, paths, queueActions) = device.queue.remove(id) {
                 own.formUnion(paths)
-                actions = queueActions + [{ item.answer.resolve(.success(acknowledgement)) }]
+                actions = queueActions + [{ item.resolve(.success(acknowledgement)) }]
             }
         }
         var deliveries: [DeliveryQueue.Action] = []

@@ -34,17 +34,21 @@ extension MockDevice {
         _ batch: WriteBatch, _ id: String, _ now: Timestamp, _ server: DocumentTable, hasTakenEffect: Bool = false
     ) -> (WriteReceipt, [Action]) {
         let answer = MockWriteQueue.Answer()
-        var item = MockWriteQueue.Item(id: id, batch: batch, queuedAt: now, answer: answer)
+        let merging = hasTakenEffect ? nil : queue.merging(batch)
+        var item = MockWriteQueue.Item(id: id, batch: merging?.batch ?? batch, queuedAt: now, answer: answer)
+        if let last = merging?.last { item.earlier = last.earlier + [last] }
         if hasTakenEffect {
             item.attempts = 1
             item.failure.note(StorageError(.unavailable, "The answer was lost."))
             item.hasTakenEffect = true
         }
-        let actions = queue.append(item) + changed(Array(Set(batch.writes.map(\.path))), server)
+        let actions =
+            queue.append(item, inPlaceOf: merging?.last) + changed(Array(Set(batch.writes.map(\.path))), server)
         return (
             WriteReceipt(
                 batchID: id,
-                lastFailure: { [failure = item.failure, reason = queue.stop] in reason.last ?? failure.last }
+                lastFailure: { [failure = item.failure, reason = queue.stop] in reason.last ?? failure.last },
+                progress: item.progress
             ) {
                 await answer.value ?? .failure(StorageError(.cancelled, "The call was cancelled."))
             }, actions
@@ -66,7 +70,7 @@ extension MockDevice {
     func refuse(_ id: String, _ error: StorageError, _ now: Timestamp, _ server: DocumentTable) -> [Action] {
         guard let (item, paths, actions) = queue.refuse(id, error, now) else { return [] }
         queue.hasGotThrough()
-        return changed(paths, server) + actions + [{ item.answer.resolve(.failure(error)) }]
+        return changed(paths, server) + actions + [{ item.resolve(.failure(error)) }]
     }
 }
 

@@ -41,7 +41,7 @@ extension MockStorageClient {
             }
             let error = StorageError(.cancelled, "The write was removed from the queue.")
             return (
-                true, device.changed(paths, state.documents) + actions + [{ item.answer.resolve(.failure(error)) }]
+                true, device.changed(paths, state.documents) + actions + [{ item.resolve(.failure(error)) }]
             )
         }
         backend.save(device)

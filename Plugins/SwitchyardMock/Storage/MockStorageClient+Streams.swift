@@ -66,6 +66,16 @@ extension MockStorageClient {
         }
     }
 
+    public func syncStatus() -> SnapshotStream<SyncStatus, Never> {
+        SnapshotStream { [self] continuation in
+            open(isLocal: true) { device, _ in
+                device.queue.add(continuation)
+            } refuse: { _ in
+                continuation.finish()
+            }
+        }
+    }
+
     private func refusal(of options: ListenOptions) -> StorageError? {
         guard capabilities.liveStreams else {
             return .unsupported(

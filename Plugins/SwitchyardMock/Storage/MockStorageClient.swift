@@ -49,6 +49,7 @@ public final class MockStorageClient: StorageClient {
             network: network, unavailable: .mockIsOffline,
             cancelled: StorageError(.cancelled, "The call was cancelled."))
         device.isReachable = network.isOnline
+        device.queue.clock = backend.database.now
         _ = device.queue.setConnection(isEnabled: device.isNetworkEnabled, isReachable: device.isReachable)
         self.device = device
         backend.database.attach(device)
@@ -230,7 +231,7 @@ public final class MockStorageClient: StorageClient {
                 guard capabilities.offline else { throw error }
                 let refusal = RefusedWrite(id: id, batch: batch, refusedAt: now, error: error)
                 return (
-                    WriteReceipt(batchID: id) { .failure(error) },
+                    WriteReceipt(batchID: id, rejected: error),
                     device.queue.refuse(refusal) + [{ [report] in report(.refused(batch, error)) }]
                 )
             }

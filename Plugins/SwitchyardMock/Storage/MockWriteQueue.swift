@@ -15,11 +15,24 @@ final class MockWriteQueue {
         let queuedAt: Timestamp
         var attempts = 0
         var isUnderWay = false
+        /// Whether an attempt to send it has begun.
+        var wasSent = false
+        /// Earlier writes that were merged into it.
+        var earlier: [Item] = []
         /// Whether it took effect but its answer was lost, so that the server's documents include it.
         var hasTakenEffect = false
         let answer: Answer
+        /// What the receipt's states follow.
+        let progress = WriteProgress()
         /// Why the last attempt failed, for callers that wait for the answer.
         let failure = Failure()
+
+        /// The final answer, for the receipt and for those who wait.
+        func resolve(_ result: Result<WriteReceipt.Acknowledgement, StorageError>) {
+            if let state = WriteReceipt.State(answer: result) { progress.note(state) } else { progress.end() }
+            answer.resolve(result)
+            for item in earlier { item.answer.resolve(result) }
+        }
 
         /// - Parameter reason: Why nothing can be sent at the moment.
         func pending(_ reason: StorageError?) -> PendingWrite {
@@ -57,10 +70,16 @@ final class MockWriteQueue {
     var isSaved = true
     private var writes: [StoragePath: [(write: DocumentWrite, item: Item)]] = [:]
     private let watchers = Broadcast<SnapshotStream<[PendingWrite], StorageError>.Continuation>()
+    private let statusWatchers = Broadcast<SnapshotStream<SyncStatus, Never>.Continuation>()
+    private var shownStatus: SyncStatus?
+    /// The time of day.
+    var clock: (@Sendable () -> Timestamp)?
+    /// When the connection was lost.
+    private var lastConnected: Timestamp?
     private let refusalWatchers = Broadcast<SnapshotStream<[RefusedWrite], StorageError>.Continuation>()
 
     var isEmpty: Bool { items.isEmpty }
-    var listenerCount: Int { watchers.count + refusalWatchers.count }
+    var listenerCount: Int { watchers.count + refusalWatchers.count + statusWatchers.count }
     var pending: [PendingWrite] { items.map { $0.pending(stop.last) } }
     var writtenPaths: Set<StoragePath> { Set(writes.keys) }
 
@@ -93,11 +112,23 @@ final class MockWriteQueue {
     func setConnection(isEnabled: Bool, isReachable: Bool) -> [Action] {
         let reason: StorageError? = !isEnabled ? .networkSwitchedOff : isReachable ? nil : .mockIsOffline
         guard stop.last?.message != reason?.message else { return [] }
+        if stop.last == nil { lastConnected = clock?() }
         stop.note(reason)
-        return items.isEmpty ? [] : pendingActions()
+        return items.isEmpty ? statusActions() : pendingActions()
     }
 
-    func append(_ item: Item) -> [Action] {
+    /// - Returns: The last item if `batch` may be merged with it, and what stands for both.
+    func merging(_ batch: WriteBatch) -> (last: Item, batch: WriteBatch)? {
+        guard let last = items.last, !last.wasSent, !last.hasTakenEffect else { return nil }
+        return batch.merged(over: last.batch).map { (last, $0) }
+    }
+
+    /// - Parameter last: The last item, if it was merged into `item`.
+    func append(_ item: Item, inPlaceOf last: Item? = nil) -> [Action] {
+        if let last {
+            items.removeLast()
+            last.progress.note(.superseded(by: item.id))
+        }
         items.append(item)
         index()
         return pendingActions()
@@ -107,8 +138,10 @@ final class MockWriteQueue {
     func takeNext() -> (Item?, [Action]) {
         guard let first = items.first, !first.isUnderWay else { return (nil, []) }
         items[0].isUnderWay = true
+        items[0].wasSent = true
         items[0].attempts += 1
-        let actions = stopWaiting()
+        first.progress.note(.sent)
+        let actions = stopWaiting() + statusActions()
         return (items[0], actions)
     }
 
@@ -137,10 +170,12 @@ final class MockWriteQueue {
     ) -> (isNewFailure: Bool, actions: [Action]) {
         changeOthers(id) { share, index in
             share.items[index].isUnderWay = false
+            share.items[index].progress.note(.local)
             share.items[index].failure.note(error)
         }
         guard let index = items.firstIndex(where: { $0.id == id }) else { return (false, []) }
         items[index].isUnderWay = false
+        items[index].progress.note(.local)
         items[index].failure.note(error, until: time)
         return (isNewFailure(error), pendingActions())
     }
@@ -164,7 +199,10 @@ final class MockWriteQueue {
 
     /// Returns a write to the queue of its user, who left before it was sent; does nothing if it was discarded.
     func setAside(_ id: String) {
-        changeOthers(id) { share, index in share.items[index].isUnderWay = false }
+        changeOthers(id) { share, index in
+            share.items[index].isUnderWay = false
+            share.items[index].progress.note(.local)
+        }
     }
 
     /// Removes a write that the server has refused for good, and notes that for its user.
@@ -231,7 +269,7 @@ final class MockWriteQueue {
     func removeAll(of owner: String? = nil) -> [Action] {
         let share = shares.removeValue(forKey: owner ?? self.owner) ?? Share()
         for item in share.items {
-            item.answer.resolve(.failure(StorageError(.cancelled, "The write was discarded.")))
+            item.resolve(.failure(StorageError(.cancelled, "The write was discarded.")))
         }
         return pendingActions() + refusedActions()
     }
@@ -285,19 +323,46 @@ final class MockWriteQueue {
     func end(throwing error: StorageError) -> [Action] {
         watchers.close { $0.finish(throwing: error) }
         refusalWatchers.close { $0.finish(throwing: error) }
-        let answers = shares.values.flatMap(\.items).map(\.answer)
+        statusWatchers.close { $0.finish() }
+        let items = shares.values.flatMap(\.items)
         return [
-            watchers.deliver, refusalWatchers.deliver, { for answer in answers { answer.resolve(.failure(error)) } },
+            watchers.deliver, refusalWatchers.deliver, statusWatchers.deliver,
+            { for item in items { item.resolve(.failure(error)) } },
         ]
     }
 
     private func pendingActions() -> [Action] {
         watchers.queue { [pending] in $0.yield(pending) }
-        return [watchers.deliver]
+        return [watchers.deliver] + statusActions()
     }
 
     private func refusedActions() -> [Action] {
         refusalWatchers.queue { [refused] in $0.yield(refused) }
-        return [refusalWatchers.deliver]
+        return [refusalWatchers.deliver] + statusActions()
+    }
+
+    // MARK: Status
+
+    func add(_ continuation: SnapshotStream<SyncStatus, Never>.Continuation) -> MockDevice.Opened {
+        let stop = statusWatchers.add(continuation) { [status] in $0.yield(status) }
+        return ({ _, _ in stop() }, [statusWatchers.deliver])
+    }
+
+    /// While connected, a device always has what the server has.
+    private var status: SyncStatus {
+        let first = items.first?.pending(stop.last)
+        return SyncStatus(
+            isOnline: stop.last == nil, isWorking: items.first?.isUnderWay ?? false, pendingCount: items.count,
+            oldestPending: first, firstError: first?.lastError ?? stop.last ?? refused.first?.error,
+            lastSynced: stop.last == nil ? clock?() : lastConnected)
+    }
+
+    private func statusActions() -> [Action] {
+        guard !statusWatchers.isEmpty else { return [] }
+        let new = status
+        guard shownStatus.map({ !$0.isShownLike(new) }) ?? true else { return [] }
+        shownStatus = new
+        statusWatchers.queue { $0.yield(new) }
+        return [statusWatchers.deliver]
     }
 }

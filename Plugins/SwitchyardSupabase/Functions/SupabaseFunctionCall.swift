@@ -201,6 +201,11 @@ public struct SupabaseFunctionError: ClientError {
         self.init(code, message, retryAfter: retryAfter)
         self.answer = answer
     }
+
+    /// Compares the details and the answer, without the underlying error.
+    public static func == (left: SupabaseFunctionError, right: SupabaseFunctionError) -> Bool {
+        left.details == right.details && left.answer == right.answer
+    }
 }
 
 extension ErrorCode {

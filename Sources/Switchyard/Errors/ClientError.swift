@@ -11,7 +11,10 @@ public import Foundation
 /// ```
 ///
 /// No error message contains document contents, tokens or email addresses, so you can log errors as they are.
-public protocol ClientError: Error, LocalizedError, CustomStringConvertible, Sendable {
+///
+/// Errors are equal if they say the same, so the state of a screen that holds one is `Equatable` without code. The underlying
+/// error does not count: no two of them can be compared.
+public protocol ClientError: Error, LocalizedError, CustomStringConvertible, Sendable, Hashable {
     typealias Code = ErrorCode
 
     /// The area of these errors, as named in messages: `Storage`.
@@ -46,6 +49,19 @@ public struct ErrorDetails: Sendable {
 
     func saying(_ message: String) -> ErrorDetails {
         ErrorDetails(code, message, isRetryable: isRetryable, retryAfter: retryAfter, underlying: underlying)
+    }
+}
+
+extension ErrorDetails: Hashable {
+    /// Compares everything but the underlying error.
+    public static func == (left: ErrorDetails, right: ErrorDetails) -> Bool {
+        left.code == right.code && left.message == right.message && left.isRetryable == right.isRetryable
+            && left.retryAfter == right.retryAfter
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(code)
+        hasher.combine(message)
     }
 }
 
@@ -93,7 +109,10 @@ extension ClientError {
     public var underlying: (any Error)? { details.underlying }
 
     public var description: String { "\(Self.self)(\(code.rawValue)): \(message)" }
-    public var errorDescription: String? { message }
+
+    /// Compares the ``details``, without the underlying error.
+    public static func == (left: Self, right: Self) -> Bool { left.details == right.details }
+    public func hash(into hasher: inout Hasher) { hasher.combine(details) }
 }
 
 /// Lets `catch .notFound` work where the error's type is known.

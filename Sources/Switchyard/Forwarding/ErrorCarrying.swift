@@ -41,8 +41,12 @@ extension RefusedWrite: ErrorCarrying {
 
 extension WriteReceipt: ErrorCarrying {
     func named(_ operation: ClientOperation) -> WriteReceipt {
-        guard present == nil else { return self }
-        var receipt = WriteReceipt(batchID: batchID, lastFailure: lastFailure) {
+        if case .acknowledged = present { return self }
+        var named: (@Sendable () -> EventStream<State, Never>)?
+        if let makeStates { named = { makeStates().mapElements { $0.named(operation) } } }
+        var receipt = WriteReceipt(
+            batchID, present: present?.named(operation), lastFailure: lastFailure, makeStates: named
+        ) {
             do throws(StorageError) {
                 return .success(try await acknowledged())
             } catch {

@@ -12,6 +12,9 @@ extension Routed: CheckInClient where Client == any CheckInClient {
     package func historyStream(limit: Int) -> SnapshotStream<[CheckInRecord], CheckInError> {
         route.snapshots("history stream") { $0.historyStream(limit: limit) }
     }
+    package func historySnapshots(limit: Int) -> SnapshotStream<DomainSnapshot<[CheckInRecord]>, CheckInError> {
+        route.snapshots("history snapshots") { $0.historySnapshots(limit: limit) }
+    }
     package func schedule() async throws(CheckInError) -> CheckInSchedule {
         try await route.call(.repeatable("schedule")) { checkIns throws(CheckInError) in
             try await checkIns.schedule()

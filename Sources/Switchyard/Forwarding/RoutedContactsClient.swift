@@ -13,6 +13,9 @@ extension Routed: ContactsClient where Client == any ContactsClient {
     package func contactsStream() -> SnapshotStream<[ContactModel], ContactsError> {
         route.snapshots("contacts stream") { $0.contactsStream() }
     }
+    package func contactsSnapshots() -> SnapshotStream<DomainSnapshot<[ContactModel]>, ContactsError> {
+        route.snapshots("contacts snapshots") { $0.contactsSnapshots() }
+    }
     package func add(_ contact: ContactModel) async throws(ContactsError) {
         try await route.call("add") { contacts throws(ContactsError) in try await contacts.add(contact) }
     }
@@ -39,6 +42,9 @@ extension Routed: ContactsClient where Client == any ContactsClient {
     }
     package func requestsStream() -> SnapshotStream<[ContactRequest], ContactsError> {
         route.snapshots("requests stream") { $0.requestsStream() }
+    }
+    package func requestsSnapshots() -> SnapshotStream<DomainSnapshot<[ContactRequest]>, ContactsError> {
+        route.snapshots("requests snapshots") { $0.requestsSnapshots() }
     }
     package func accept(_ contact: ContactModel) async throws(ContactsError) {
         try await route.call("accept") { contacts throws(ContactsError) in try await contacts.accept(contact) }

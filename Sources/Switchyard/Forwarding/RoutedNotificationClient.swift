@@ -8,6 +8,9 @@ extension Routed: NotificationClient where Client == any NotificationClient {
     package func notificationsStream() -> SnapshotStream<[NotificationModel], NotificationError> {
         route.snapshots("notifications stream") { $0.notificationsStream() }
     }
+    package func notificationsSnapshots() -> SnapshotStream<DomainSnapshot<[NotificationModel]>, NotificationError> {
+        route.snapshots("notifications snapshots") { $0.notificationsSnapshots() }
+    }
     package func unreadCount() async throws(NotificationError) -> Int {
         try await route.call(.repeatable("unread count")) { notifications throws(NotificationError) in
             try await notifications.unreadCount()
@@ -15,6 +18,9 @@ extension Routed: NotificationClient where Client == any NotificationClient {
     }
     package func unreadCountStream() -> SnapshotStream<Int, NotificationError> {
         route.snapshots("unread count stream") { $0.unreadCountStream() }
+    }
+    package func unreadCountSnapshots() -> SnapshotStream<DomainSnapshot<Int>, NotificationError> {
+        route.snapshots("unread count snapshots") { $0.unreadCountSnapshots() }
     }
     package func markAsRead(_ id: NotificationModel.ID) async throws(NotificationError) {
         try await route.call(.repeatable("mark as read")) { notifications throws(NotificationError) in

@@ -16,6 +16,7 @@ public protocol RoutedStorageClient: StorageClient {
 extension RoutedStorageClient {
     public var provider: InfrastructureProvider { route.client?.provider ?? .unavailable }
     public var capabilities: StorageCapabilities { route.client?.capabilities ?? StorageCapabilities() }
+    public var identity: ClientIdentity { route.identity { $0.identity } }
     public var clock: any Clock<Duration> { route.client?.clock ?? ContinuousClock() }
 
     public func newDocument(in collection: CollectionPath) -> StoragePath {
@@ -117,6 +118,9 @@ extension RoutedStorageClient {
         try await route.call("retry pending writes") { storage throws(StorageError) in
             try await storage.retryPendingWrites()
         }
+    }
+    public func syncStatus() -> SnapshotStream<SyncStatus, Never> {
+        route.states("sync status", absent: SyncStatus()) { $0.syncStatus() }
     }
     public func refusedWrites() -> SnapshotStream<[RefusedWrite], StorageError> {
         route.snapshots("refused writes") { $0.refusedWrites() }

@@ -14,6 +14,12 @@ extension Routed: UserClient where Client == any UserClient {
     package func userStream(_ id: AuthUser.ID) -> SnapshotStream<UserModel?, UserError> {
         route.snapshots("user stream") { $0.userStream(id) }
     }
+    package func currentUserSnapshots() -> SnapshotStream<DomainSnapshot<UserModel?>, UserError> {
+        route.snapshots("current user snapshots") { $0.currentUserSnapshots() }
+    }
+    package func userSnapshots(_ id: AuthUser.ID) -> SnapshotStream<DomainSnapshot<UserModel?>, UserError> {
+        route.snapshots("user snapshots") { $0.userSnapshots(id) }
+    }
     package func updateProfile(_ changes: ProfileChanges) async throws(UserError) {
         try await route.call("update profile") { users throws(UserError) in try await users.updateProfile(changes) }
     }

@@ -13,7 +13,7 @@ public final class Infrastructure: Sendable {
     public let checkIns: any CheckInClient
     public let notifications: any NotificationClient
 
-    private let coordinator: SwitchCoordinator
+    let coordinator: SwitchCoordinator
 
     /// - Parameter optionalServices: Services that may be missing if their provider lacks them; their calls then say why.
     init(

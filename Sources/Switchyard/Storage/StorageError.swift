@@ -39,6 +39,11 @@ public struct StorageError: ClientError {
         return error
     }
 
+    /// Compares the details and whether it is a refusal, without the underlying error.
+    public static func == (left: StorageError, right: StorageError) -> Bool {
+        left.details == right.details && left.isRefusal == right.isRefusal
+    }
+
     /// The app has switched the network off; nothing is sent until it switches it on.
     package static let networkSwitchedOff = StorageError(
         .unavailable, "The network is switched off with disableNetwork(). Call enableNetwork() to switch it on.")

@@ -120,7 +120,7 @@ extension ConformanceRequirement where Features == DomainFeatures {
 /// The behaviour of the clients for users, contacts, check-ins and notifications, with any provider.
 public enum DomainConformance {
     public static let all: [DomainCheck] = [
-        userChecks, contactChecks, checkInChecks, notificationChecks, sessionChecks, ruleChecks,
+        userChecks, contactChecks, checkInChecks, notificationChecks, originChecks, sessionChecks, ruleChecks,
     ].flatMap { $0 }
 
     /// The checks that apply to clients with these features.

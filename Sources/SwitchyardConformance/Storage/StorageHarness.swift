@@ -113,7 +113,8 @@ public enum StorageConformance {
     public static let all: [StorageCheck] = [
         fieldChecks, valueChecks, documentChecks, updateChecks, preconditionChecks, transformChecks, batchChecks,
         filterChecks, openFilterChecks, orderChecks, cursorChecks, windowChecks, groupChecks, aggregateChecks,
-        transactionChecks, streamChecks, queryStreamChecks, offlineChecks, refusalChecks, inputChecks, mistakeChecks,
+        transactionChecks, streamChecks, queryStreamChecks, offlineChecks, receiptChecks, refusalChecks, inputChecks,
+        mistakeChecks,
         lifeChecks,
     ].flatMap { $0 }
 

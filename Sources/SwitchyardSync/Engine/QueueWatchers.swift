@@ -5,9 +5,12 @@ struct QueueWatchers {
     private var continuations: [Int: SnapshotStream<[PendingWrite], StorageError>.Continuation] = [:]
     /// Follows the changes while there are watchers: rereading a long queue after each answer would take longer than sending
     /// it.
-    private var list: [PendingWrite] = []
+    private(set) var list: [PendingWrite] = []
+    /// Who needs the list without a stream of it.
+    private var followers: Set<Int> = []
 
     var count: Int { continuations.count }
+    var isFollowed: Bool { !continuations.isEmpty || !followers.isEmpty }
 
     /// - Parameter queue: The current queue.
     mutating func add(
@@ -19,9 +22,16 @@ struct QueueWatchers {
         continuation.yield(list)
     }
 
+    /// Keeps the list up to date until `id` is removed.
+    mutating func follow(_ id: Int, seeing queue: [PendingWrite]) {
+        list = queue
+        followers.insert(id)
+    }
+
     mutating func remove(_ id: Int) {
         continuations[id] = nil
-        if continuations.isEmpty { list = [] }
+        followers.remove(id)
+        if !isFollowed { list = [] }
     }
 
     /// - Returns: The removed watchers.

@@ -33,7 +33,9 @@ extension SyncEngine {
     }
 
     /// The number of open listeners; zero once every stream has ended.
-    package var listenerCount: Int { listens.count + inSync.count + queueWatchers.count + refusals.count }
+    package var listenerCount: Int {
+        listens.count + inSync.count + queueWatchers.count + refusals.count + statusWatchers.count
+    }
 
     /// The number of targets watched by the stream of changes.
     package var watchedTargetCount: Int { openMachine?.listening.count ?? 0 }

@@ -7,7 +7,7 @@ extension SyncEngine {
     func refusedWrites() throws(StorageError) -> [RefusedWrite] { try machine().refused().map { RefusedWrite($0) } }
 
     func showQueue(_ changes: [QueueChange]) {
-        guard queueWatchers.count > 0, !changes.isEmpty else { return }
+        guard queueWatchers.isFollowed, !changes.isEmpty else { return }
         let isReplaced = changes.contains { if case .replaced = $0 { true } else { false } }
         if isReplaced, let queue = try? pendingWrites() {
             queueWatchers.show(queue)

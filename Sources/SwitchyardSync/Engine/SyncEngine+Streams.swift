@@ -73,7 +73,9 @@ extension SyncEngine {
     }
 
     private func watched(_ event: WatchEvent, _ generation: Int) {
-        if generation == watchGeneration { feed(.watched(event)) }
+        guard generation == watchGeneration else { return }
+        if case .snapshot = event { noteAnswer() }
+        feed(.watched(event))
     }
 
     private func watchEnded(_ error: StorageError?, _ generation: Int) {
@@ -136,6 +138,7 @@ extension SyncEngine {
     private func commitNext(_ chosen: OutgoingRequest? = nil) {
         guard chosen != nil || !outbox.isEmpty else { return }
         isCommitting = true
+        showStatus()
         // What was chosen is sent while this task still deals with the last answer, so elsewhere.
         let executor = chosen == nil ? commitExecutor : nil
         committing = Task.detached(executorPreference: executor) { [weak self, driver, gate = sendingGate] in
@@ -212,12 +215,20 @@ extension SyncEngine {
             }
         }
         defer { outbox.removeFirst(count) }
-        return OutgoingRequest(batches: Array(outbox[..<count]), generation: writerGeneration)
+        let batches = Array(outbox[..<count])
+        writes.began(batches)
+        return OutgoingRequest(batches: batches, generation: writerGeneration)
     }
 
     private func commitEnded(_ request: OutgoingRequest, _ results: Result<[CommitResult], StorageError>) {
         let generation = request.generation
         var isNextUnderWay = false
+        writes.ended(request.batches)
+        noteContact(results)
+        defer {
+            writes.returned(request.batches)
+            showStatus()
+        }
         if generation == writerGeneration {
             switch results {
             case .success(let results):
@@ -239,6 +250,14 @@ extension SyncEngine {
         guard !isNextUnderWay else { return }
         isCommitting = false
         commitNext()
+    }
+
+    private func noteContact(_ results: Result<[CommitResult], StorageError>) {
+        switch results {
+        case .success: noteAnswer()
+        case .failure(let error) where error.isRefusal: noteAnswer()
+        case .failure(let error): statusWatchers.noteFailure(error)
+        }
     }
 
     /// Batches that a shared request did not reach. The first one is sent separately, to learn why.

@@ -36,9 +36,9 @@ package actor SyncEngine {
     var listens: [Int: OpenListen] = [:]
     var inSync: [Int: EventStream<Void, StorageError>.Continuation] = [:]
     var queueWatchers = QueueWatchers()
+    var statusWatchers = StatusWatchers()
     var refusals: [Int: SnapshotStream<[RefusedWrite], StorageError>.Continuation] = [:]
-    private var writes: [Int: Promise<Result<CommitResult, StorageError>>] = [:]
-    private var queuedIDs: [Int: String] = [:]
+    var writes = OpenWrites()
     private var waits: [Int: Promise<Result<Void, StorageError>>] = [:]
     private var lastToken = 0
 
@@ -159,8 +159,9 @@ package actor SyncEngine {
             case .snapshot(let id, let snapshot): listens[id]?.deliver(.success(snapshot))
             case .listenFailed(let id, let error): listens.removeValue(forKey: id)?.deliver(.failure(error))
             case .inSync(let id): inSync[id]?.yield(())
-            case .writeQueued(let token, let id): queuedIDs[token] = id
-            case .writeFinished(let token, let result): writes.removeValue(forKey: token)?.resolve(result)
+            case .writeQueued(let token, let id): writes.queued(token, as: id)
+            case .writeSuperseded(let token, let id): writes.supersede(token, by: id)
+            case .writeFinished(let token, let result): writes.finish(token, result)
             case .waitFinished(let token, let result): waits.removeValue(forKey: token)?.resolve(result)
             case .queueChanged(let change): queueChanges.append(change)
             case .refusedChanged(let new):
@@ -187,9 +188,11 @@ package actor SyncEngine {
             }
         }
         showQueue(queueChanges)
-        if showsRefusals, !refusals.isEmpty, let list = try? refusedWrites() {
+        if showsRefusals, !refusals.isEmpty || statusWatchers.count > 0, let list = try? refusedWrites() {
             for continuation in refusals.values { continuation.yield(list) }
+            statusWatchers.firstRejection = list.first?.error
         }
+        showStatus()
     }
 
     private func startCollector() {
@@ -205,22 +208,27 @@ package actor SyncEngine {
 
     // MARK: Writing
 
-    /// - Parameter expected: The expected owner of the queue; `nil` for any.
+    /// - Parameters:
+    ///   - merges: Whether the batch may be merged with waiting ones.
+    ///   - expected: The expected owner of the queue; `nil` for any.
     func write(
-        _ batch: [DocumentWrite], of expected: QueueOwner? = nil
-    ) throws(StorageError) -> (id: String, answer: Promise<Result<CommitResult, StorageError>>) {
+        _ batch: [DocumentWrite], merging merges: Bool = false, of expected: QueueOwner? = nil
+    ) throws(StorageError) -> (id: String, answer: OpenWrites.Answer, progress: WriteProgress) {
         guard expected == nil || expected == owner else { throw .writerLeft }
         let machine = try machine()
         lastToken += 1
         let token = lastToken
-        let promise = Promise<Result<CommitResult, StorageError>>()
-        writes[token] = promise
+        writes.open(token, batch)
         var failure: StorageError?
-        let actions = machine.handle(.write(token, batch, at: now()))
+        let actions = machine.handle(
+            merges ? .writeMerging(token, batch, at: now()) : .write(token, batch, at: now()))
         for case .writeFinished(token, .failure(let error)) in actions { failure = error }
+        // Taken first: what the machine does may already end the write.
+        for case .writeQueued(token, let id) in actions { writes.queued(token, as: id) }
+        let receipt = writes.receipt(token)
         perform(actions)
         if let failure { throw failure }
-        return (queuedIDs.removeValue(forKey: token) ?? "", promise)
+        return receipt ?? ("", OpenWrites.Answer(), WriteProgress())
     }
 
     func waitForPendingWrites() throws(StorageError) -> Promise<Result<Void, StorageError>> {
@@ -257,7 +265,11 @@ package actor SyncEngine {
         isNetworkEnabled = isEnabled
         try handle(.setNetwork(isEnabled: isEnabled))
         // The reason why writes wait has changed.
-        if isChanged, queueWatchers.count > 0 { queueWatchers.show(try pendingWrites()) }
+        if isChanged {
+            statusWatchers.forgetContact()
+            if queueWatchers.isFollowed { queueWatchers.show(try pendingWrites()) }
+            showStatus()
+        }
     }
 
     func clear() throws(StorageError) {
@@ -333,8 +345,7 @@ package actor SyncEngine {
         openMachine = nil
         emptied = nil
         if store is SQLiteStore {
-            for promise in writes.values { promise.resolve(.failure(SyncEngine.stillQueued)) }
-            writes = [:]
+            writes.fail(SyncEngine.stillQueued)
         }
         failAll(StorageError(.shutDown, "The client was shut down."))
     }
@@ -354,6 +365,7 @@ package actor SyncEngine {
         (listens, inSync, refusals) = ([:], [:], [:])
         for listen in oldListens.values { listen.deliver(.failure(error)) }
         for continuation in oldInSync.values { continuation.finish(throwing: error) }
+        statusWatchers.finish()
         for continuation in queueWatchers.removeAll() { continuation.finish(throwing: error) }
         for continuation in oldRefusals.values { continuation.finish(throwing: error) }
         failCalls(error)
@@ -361,9 +373,8 @@ package actor SyncEngine {
 
     /// - Parameter kept: The calls that are not affected.
     private func failCalls(_ error: StorageError, but kept: Set<Int> = []) {
-        for (token, promise) in writes where !kept.contains(token) { promise.resolve(.failure(error)) }
+        writes.fail(error, but: kept)
         for (token, promise) in waits where !kept.contains(token) { promise.resolve(.failure(error)) }
-        writes = writes.filter { kept.contains($0.key) }
         waits = waits.filter { kept.contains($0.key) }
     }
 }

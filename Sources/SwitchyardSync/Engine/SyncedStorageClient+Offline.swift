@@ -53,6 +53,17 @@ extension SyncedStorageClient {
         }
     }
 
+    public func syncStatus() -> SnapshotStream<SyncStatus, Never> {
+        SnapshotStream { [self] continuation in
+            let id = newID()
+            return visit {
+                await $0.watchStatus(id, continuation)
+            } leave: {
+                await $0.leaveStatus(id)
+            }
+        }
+    }
+
     public func refusedWrites() -> SnapshotStream<[RefusedWrite], StorageError> {
         SnapshotStream { [self] continuation in
             let id = newID()

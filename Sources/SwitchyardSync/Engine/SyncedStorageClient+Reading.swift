@@ -97,7 +97,10 @@ extension SyncEngine {
             // writes never pause, a slightly outdated answer has to do.
             lastRead += 1
             let id = lastRead
-            defer { openReads[id] = nil }
+            defer {
+                openReads[id] = nil
+                showStatus()
+            }
             var attempt = 1
             var doubted: [StoragePath: Timestamp] = [:]
             while true {
@@ -105,6 +108,7 @@ extension SyncEngine {
                 request = try named(given)
                 let (asked, reader) = (try machine(), owner)
                 openReads[id] = OpenRead(request)
+                showStatus()
                 var fetched =
                     switch request {
                     case .documents(let paths): try await driver.documents(paths)
@@ -131,6 +135,7 @@ extension SyncEngine {
                 }
                 let documents = try take(fetched, of: request)
                 lastReadFailure = nil
+                noteAnswer()
                 var answer = Answer(documents: documents, isFromCache: false)
                 if case .results(let query) = request { answer.cut = fetched.cut(by: query) }
                 answer.areDecided = fetched.areDecided
@@ -138,6 +143,8 @@ extension SyncEngine {
                 return answer
             }
         } catch {
+            statusWatchers.noteFailure(error)
+            showStatus()
             guard source == .standard, error.code == .unavailable || error.code == .deadlineExceeded else {
                 throw error
             }

@@ -201,8 +201,11 @@ public final class SyncedStorageClient: StorageClient {
             let writes = try await engine.prepareAddition(batch.writes)
             return try await driver.add(WriteBatch(writes), userID: owner?.userID)
         }
-        let (id, answer) = try await engine.write(batch.writes, of: owner)
-        return WriteReceipt(batchID: id, lastFailure: { [weak engine] in await engine?.lastFailure() }) {
+        let (id, answer, progress) = try await engine.write(
+            batch.writes, merging: batch.mergesWaiting, of: owner)
+        return WriteReceipt(
+            batchID: id, lastFailure: { [weak engine] in await engine?.lastFailure() }, progress: progress
+        ) {
             guard let result = await answer.value else {
                 return .failure(StorageError(.cancelled, "The wait was cancelled. The write stays queued."))
             }

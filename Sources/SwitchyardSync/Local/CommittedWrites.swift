@@ -37,7 +37,12 @@ extension CommitResult {
 
     /// The result for the caller who made the batch.
     func acknowledgement(of batch: WriteBatch) -> WriteReceipt.Acknowledgement {
-        let times = batch.writes.enumerated().map { $1.operation == .delete ? nil : version(ofWrite: $0) }
+        acknowledgement(deletions: batch.writes.map { $0.operation == .delete })
+    }
+
+    /// - Parameter deletions: For each write, whether it is a deletion.
+    func acknowledgement(deletions: [Bool]) -> WriteReceipt.Acknowledgement {
+        let times = deletions.enumerated().map { $1 ? nil : version(ofWrite: $0) }
         return WriteReceipt.Acknowledgement(commitTime: commitTime, updateTimes: times, added: added)
     }
 }

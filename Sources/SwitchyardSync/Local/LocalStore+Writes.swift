@@ -10,6 +10,18 @@ extension LocalStore {
         }
     }
 
+    /// Adds a batch to the queue in place of another one: both or neither.
+    func replace(
+        _ batch: QueuedBatch, by writes: [DocumentWrite], as name: String, at time: Timestamp
+    ) throws(StorageError) -> (QueuedBatch, Documents) {
+        try perform(.writeLocally) { transaction throws(StorageError) in
+            let cached = try transaction.cachedDocuments(at: batch.paths)
+            try transaction.remove(batch)
+            try transaction.recomputeOverlays(at: batch.paths, over: cached)
+            return try transaction.queue(writes, as: name, at: time)
+        }
+    }
+
     /// The server accepted a batch: its effect moves from the queue to the cache.
     ///
     /// - Parameter isDurable: Whether this and everything before must survive a power failure.

@@ -7,6 +7,8 @@ package enum SyncEvent: Sendable {
     case unlisten(Int)
     /// The token comes back in ``SyncAction/writeQueued(_:id:)`` and ``SyncAction/writeFinished(_:_:)``.
     case write(Int, [DocumentWrite], at: Timestamp)
+    /// The same for a batch that may be merged with waiting ones.
+    case writeMerging(Int, [DocumentWrite], at: Timestamp)
     case waitForPendingWrites(Int)
     case addInSyncListener(Int)
     case removeInSyncListener(Int)
@@ -64,6 +66,8 @@ package enum SyncAction: Sendable {
     case inSync(Int)
 
     case writeQueued(Int, id: String)
+    /// The write was merged into the batch of that name, whose answer is its own.
+    case writeSuperseded(Int, by: String)
     case writeFinished(Int, Result<CommitResult, StorageError>)
     case waitFinished(Int, Result<Void, StorageError>)
     case queueChanged(QueueChange)

@@ -5,14 +5,57 @@ extension SyncMachine {
         do throws(StorageError) {
             try checkOwner()
             let (batch, changes) = try local.write(writes, as: makeName(), at: time)
-            waiting.writes[batch.number] = WriteToken(token: token, owner: local.owner)
-            emit(.writeQueued(token, id: batch.id))
-            emit(.queueChanged(.added(batch)))
+            queued(batch, token)
             raise(changes)
             fillPipeline()
         } catch {
             emit(.writeFinished(token, .failure(error)))
         }
+    }
+
+    /// Queues a batch in place of the last one, with the effect of both, if the last one has not been sent and allows it.
+    func writeMerging(_ token: Int, _ writes: [DocumentWrite], at time: Timestamp) {
+        do throws(StorageError) {
+            try checkOwner()
+            guard let (last, merged) = try merged(writes) else {
+                write(token, writes, at: time)
+                lastMergeable = local.globals.highestBatchNumber
+                return
+            }
+            let (batch, changes) = try local.replace(last, by: [merged], as: makeName(), at: time)
+            pipeline.removeAll { $0.number == last.number }
+            ahead.removeAll { $0.number == last.number }
+            // Who waits for the earlier write waits for this one.
+            for index in waiting.queue.indices where waiting.queue[index].number == last.number {
+                waiting.queue[index].number = batch.number
+            }
+            emit(.queueChanged(.left(last)))
+            queued(batch, token)
+            if let earlier = waiting.writes.removeValue(forKey: last.number) {
+                emit(.writeSuperseded(earlier.token, by: batch.id))
+            }
+            lastMergeable = batch.number
+            raise(changes)
+            fillPipeline()
+        } catch {
+            emit(.writeFinished(token, .failure(error)))
+        }
+    }
+
+    private func queued(_ batch: QueuedBatch, _ token: Int) {
+        waiting.writes[batch.number] = WriteToken(token: token, owner: local.owner)
+        emit(.writeQueued(token, id: batch.id))
+        emit(.queueChanged(.added(batch)))
+    }
+
+    private func merged(
+        _ writes: [DocumentWrite]
+    ) throws(StorageError) -> (last: QueuedBatch, write: DocumentWrite)? {
+        guard writes.count == 1, undone.isEmpty, let number = lastMergeable, number > sentUpTo,
+            try local.highestBatchNumber() == number, let last = try local.batch(number), last.writes.count == 1,
+            last.provisional.isEmpty, let write = writes[0].merged(over: last.writes[0])
+        else { return nil }
+        return (last, write)
     }
 
     func wait(_ token: Int) {

@@ -55,6 +55,8 @@ package final class SyncMachine {
     var writerFailures = 0
     var isWriterOverloaded = false
     var waiting = WaitingCalls()
+    /// The newest batch, if it may be merged with the next one; forgotten with the machine.
+    var lastMergeable: Int?
     /// The owner of the queue to use. Differs from the store's until the store can switch.
     var wantedOwner: QueueOwner
 
@@ -105,6 +107,7 @@ package final class SyncMachine {
         case .listen(let id, let query, let options): listen(id, query, options)
         case .unlisten(let id): unlisten(id)
         case .write(let token, let writes, let time): write(token, writes, at: time)
+        case .writeMerging(let token, let writes, let time): writeMerging(token, writes, at: time)
         case .waitForPendingWrites(let token): wait(token)
         case .addInSyncListener(let id):
             inSyncListeners.append(id)

@@ -123,7 +123,7 @@ final class SpecWorld {
                 listeners[queries[id]!] = nil
             case .inSync: inSync += 1
             case .writeQueued(let token, _): queued.insert(token)
-            case .queueChanged, .refusedChanged: break
+            case .queueChanged, .refusedChanged, .writeSuperseded: break
             case .writeFinished(let token, let result):
                 let path = writtenPaths[token]!.rawValue
                 if case .success = result { acknowledged.append(path) } else { rejected.append(path) }

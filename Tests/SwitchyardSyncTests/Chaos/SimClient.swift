@@ -97,7 +97,7 @@ final class SimClient {
                     added.append(Addition(path: path, id: batch.id, user: machine.owner.userID))
                 }
             case .waitFinished(let token, _): waits.remove(token)
-            case .inSync, .writeQueued, .writeFinished, .queueChanged, .refusedChanged: break
+            case .inSync, .writeQueued, .writeSuperseded, .writeFinished, .queueChanged, .refusedChanged: break
             case .openWatch: isWatchOpening = true
             case .sendWatch(let request):
                 requests.append(request)

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import Switchyard
@@ -36,6 +37,41 @@ import Testing
         #expect(
             FileStorageError.unsupported("moving", by: "acme", instead: "Copy it.").message
                 == "File storage on “acme” does not support moving. Copy it.")
+    }
+
+    @Test func `Errors are equal if they say the same, whatever is beneath them`() {
+        struct Odd: Error {}
+        let error = StorageError(.unavailable, "Text.", retryAfter: .seconds(1), underlying: Odd())
+        #expect(error == StorageError(.unavailable, "Text.", retryAfter: .seconds(1)))
+        #expect(Set([error, StorageError(.unavailable, "Text.", retryAfter: .seconds(1))]).count == 1)
+        #expect(error != StorageError(.unavailable, "Text."))
+        #expect(error != StorageError(.unavailable, "Other.", retryAfter: .seconds(1)))
+        #expect(error != StorageError(.unavailable, "Text.", isRetryable: false, retryAfter: .seconds(1)))
+        #expect(error != StorageError(.aborted, "Text.", retryAfter: .seconds(1)))
+        #expect(StorageError(.notFound, "Text.") != StorageError(.notFound, "Text.").asRefusal())
+        #expect(AuthError(.notFound, "Text.") == AuthError(.notFound, "Text.", underlying: Odd()))
+        #expect(UserError(.notFound, "Text.") != UserError(.cancelled, "Text."))
+    }
+
+    @Test(arguments: [
+        ErrorCode.notFound, .unauthorized, .notAllowed, .unauthenticated, .unavailable, .networkError, .rateLimited,
+        .invalidCredential, .emailInUse, .tooLarge, .localStore, ErrorCode(rawValue: "SOMETHING_NEW"),
+    ])
+    func `People see a sentence for the code, never the message for developers`(code: ErrorCode) throws {
+        let error = AuthError(code, "Column “x” has no index.", isRetryable: true)
+        let text = try #require(error.errorDescription)
+        #expect(text.hasSuffix(".") && !text.isEmpty && error.localizedDescription == text)
+        for shown in [text, error.recoverySuggestion ?? ""] {
+            #expect(!shown.contains("Column") && !shown.contains("“"))
+        }
+        #expect(error.message == "Column “x” has no index.")
+    }
+
+    @Test func `Only what may be over next time is worth a suggestion to try again, if the code says nothing`() {
+        let code = ErrorCode(rawValue: "SOMETHING_NEW")
+        #expect(StorageError(code, "Text.", isRetryable: true).recoverySuggestion == "Try again later.")
+        #expect(StorageError(code, "Text.").recoverySuggestion == nil)
+        #expect(StorageError(.unavailable, "Text.").recoverySuggestion == "Check the network, then try again.")
     }
 
     @Test func `A refusal is not worth another try, and can be taken back`() {

@@ -49,6 +49,8 @@ struct UUIDTablesClient: StorageClientWrapper {
     }
 
     private func canonical(_ batch: WriteBatch) -> WriteBatch {
-        WriteBatch(batch.writes.map { tables.canonical($0) })
+        var canonical = WriteBatch(batch.writes.map { tables.canonical($0) })
+        canonical.mergesWaiting = batch.mergesWaiting
+        return canonical
     }
 }

@@ -16,14 +16,6 @@ public struct CheckInRecord: Sendable, Hashable, Identifiable {
         self.checkedInAt = checkedInAt
         self.recordedAt = recordedAt
     }
-
-    init?(_ document: DocumentSnapshot) {
-        guard let data = document.data, let user = data["userID"]?.stringValue,
-            let time = data["checkedInAt"]?.timestampValue
-        else { return nil }
-        self.init(
-            id: document.id, userID: user, checkedInAt: time, recordedAt: data["recordedAt"]?.timestampValue)
-    }
 }
 
 /// How often a user has to check in.
@@ -81,6 +73,8 @@ public protocol CheckInClient: Sendable {
     func history(limit: Int) async throws(CheckInError) -> [CheckInRecord]
     /// The newest check-ins, newest first, now and after every change.
     func historyStream(limit: Int) -> SnapshotStream<[CheckInRecord], CheckInError>
+    /// As ``historyStream(limit:)``, with where the check-ins come from: a pending one is not on the server yet.
+    func historySnapshots(limit: Int) -> SnapshotStream<DomainSnapshot<[CheckInRecord]>, CheckInError>
 
     func schedule() async throws(CheckInError) -> CheckInSchedule
     func setSchedule(_ schedule: CheckInSchedule) async throws(CheckInError)
@@ -100,4 +94,12 @@ extension CheckInClient {
     /// The newest ten.
     public func history() async throws(CheckInError) -> [CheckInRecord] { try await history(limit: 10) }
     public func historyStream() -> SnapshotStream<[CheckInRecord], CheckInError> { historyStream(limit: 10) }
+    public func historySnapshots() -> SnapshotStream<DomainSnapshot<[CheckInRecord]>, CheckInError> {
+        historySnapshots(limit: 10)
+    }
+
+    /// For clients that do not tell where check-ins come from.
+    public func historySnapshots(limit: Int) -> SnapshotStream<DomainSnapshot<[CheckInRecord]>, CheckInError> {
+        historyStream(limit: limit).asDomainSnapshots()
+    }
 }

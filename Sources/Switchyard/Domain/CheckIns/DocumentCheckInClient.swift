@@ -21,7 +21,7 @@ public struct DocumentCheckInClient: CheckInClient {
             // A set, since the name is new anyway; so the batch can be repeated safely.
             try batch.set(
                 storage.newDocument(in: Self.collection),
-                ["userID": .of(id), "checkedInAt": .of(time), "recordedAt": .serverTime])
+                CheckInRecord(id: "", userID: id, checkedInAt: time).fields)
             try batch.merge(UserFields.path(id), ["lastCheckInAt": .of(time)])
             _ = try await storage.commit(batch)
         }
@@ -40,6 +40,14 @@ public struct DocumentCheckInClient: CheckInClient {
         return signedIn.stream { id throws(StorageError) in
             storage.snapshots(of: Self.newest(limit, of: id))
                 .mapElements { $0.documents.compactMap { CheckInRecord($0) } }
+        }
+    }
+
+    public func historySnapshots(limit: Int) -> SnapshotStream<DomainSnapshot<[CheckInRecord]>, CheckInError> {
+        let storage = storage
+        return signedIn.stream { id throws(StorageError) in
+            storage.snapshots(of: Self.newest(limit, of: id), options: .withMetadata)
+                .mapElements { .list($0) { CheckInRecord($0) } }
         }
     }
 
@@ -81,12 +89,5 @@ public struct DocumentCheckInClient: CheckInClient {
 
     private static func newest(_ limit: Int, of id: AuthUser.ID) -> Query {
         Query(in: collection).where("userID", .equal, id).ordered(by: "checkedInAt", .descending).limited(to: limit)
-    }
-}
-
-extension Duration {
-    fileprivate var inSeconds: Double {
-        let (seconds, attoseconds) = components
-        return Double(seconds) + Double(attoseconds) / 1e18
     }
 }

@@ -9,7 +9,8 @@ public struct DomainError: ClientError {
     public let details: ErrorDetails
     public init(_ details: ErrorDetails) { self.details = details }
 
-    static let unauthenticated = DomainError(.unauthenticated, "No user is signed in. Sign in and try again.")
+    /// No user is signed in. Not called `unauthenticated`, so that a `catch` of that name means the code.
+    static let noUser = DomainError(.unauthenticated, "No user is signed in. Sign in and try again.")
 
     /// Maps the core clients' codes to domain codes.
     init(_ error: some ClientError) {

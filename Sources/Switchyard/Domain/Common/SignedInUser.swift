@@ -9,7 +9,7 @@ struct SignedInUser: Sendable {
     func user() async throws(DomainError) -> AuthUser {
         switch await auth.state {
         case .signedIn(let user): return user
-        case .signedOut, .expired: throw .unauthenticated
+        case .signedOut, .expired: throw .noUser
         case .unknown, .locked: throw DomainError(AuthError.sessionLocked)
         }
     }
@@ -31,12 +31,12 @@ struct SignedInUser: Sendable {
                     switch state {
                     case .unknown, .locked: continue
                     case .signedOut, .expired:
-                        continuation.finish(throwing: .unauthenticated)
+                        continuation.finish(throwing: .noUser)
                         return
                     case .signedIn(let user):
                         if userID == user.id { continue }
                         guard userID == nil else {
-                            continuation.finish(throwing: .unauthenticated)
+                            continuation.finish(throwing: .noUser)
                             return
                         }
                         userID = user.id
@@ -66,7 +66,7 @@ struct SignedInUser: Sendable {
             if case .signedIn(let user) = await auth.state, user.id == id {
                 continuation.finish(throwing: DomainError(error))
             } else {
-                continuation.finish(throwing: error.code == .unauthorized ? .unauthenticated : DomainError(error))
+                continuation.finish(throwing: error.code == .unauthorized ? .noUser : DomainError(error))
             }
         }
     }

@@ -32,37 +32,3 @@ extension ContactModel: CustomStringConvertible {
     /// The ID only, to keep names and email addresses out of logs.
     public var description: String { "ContactModel(\(id))" }
 }
-
-extension ContactModel {
-    /// - Returns: `nil` for a document that does not exist. Fields of another type than expected count as missing.
-    init?(_ document: DocumentSnapshot) {
-        guard let data = document.data else { return nil }
-        self.init(
-            id: document.id, name: data["name"]?.stringValue ?? "", email: data["email"]?.stringValue,
-            phoneNumber: data["phoneNumber"]?.stringValue, note: data["note"]?.stringValue,
-            isResponder: data["isResponder"]?.boolValue ?? false, isDependent: data["isDependent"]?.boolValue ?? false,
-            addedAt: data["addedAt"]?.timestampValue)
-    }
-
-    /// All known fields except the time of adding.
-    var fields: WriteFields {
-        WriteFields(optionals.compactMap { name, value in value.map { (name, FieldValue.value($0)) } })
-    }
-
-    /// All fields except the time of adding; unknown ones are removed.
-    var updates: FieldUpdates {
-        FieldUpdates(optionals.map { (FieldPath(unchecked: [$0.0]), $0.1.map(FieldValue.value) ?? .delete) })
-    }
-
-    private var optionals: [(String, DocumentValue?)] {
-        [
-            ("name", .string(name)), ("email", email.map(DocumentValue.string)),
-            ("phoneNumber", phoneNumber.map(DocumentValue.string)), ("note", note.map(DocumentValue.string)),
-            ("isResponder", .bool(isResponder)), ("isDependent", .bool(isDependent)),
-        ]
-    }
-
-    static func collection(of id: AuthUser.ID) -> CollectionPath {
-        UserFields.path(id).collection("contacts")
-    }
-}

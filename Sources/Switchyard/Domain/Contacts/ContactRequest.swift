@@ -1,5 +1,5 @@
 /// Another user's request to be on this user's list: the document `users/{id}/contactRequests/{other}`.
-public struct ContactRequest: Sendable, Hashable, Identifiable {
+public struct ContactRequest: Sendable, Hashable, Codable, Identifiable {
     /// The ID of the other user's account.
     public var id: String { contact.id }
     /// The other user as they describe themselves. Never a responder: only the owner of the list decides that.
@@ -14,7 +14,7 @@ extension ContactRequest: CustomStringConvertible {
 
 extension ContactRequest {
     /// - Returns: `nil` for a document that does not exist.
-    init?(_ document: DocumentSnapshot) {
+    public init?(_ document: DocumentSnapshot) {
         guard var contact = ContactModel(document) else { return nil }
         contact.isResponder = false
         contact.addedAt = nil
@@ -25,7 +25,7 @@ extension ContactRequest {
     static func fields(_ me: ContactModel) -> WriteFields {
         var me = me
         me.isResponder = false
-        var fields = me.fields
+        var fields = me.describingFields
         fields["sentAt"] = .serverTime
         return fields
     }

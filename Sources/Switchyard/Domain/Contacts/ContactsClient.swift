@@ -9,6 +9,8 @@ public protocol ContactsClient: Sendable {
     func contact(_ id: ContactModel.ID) async throws(ContactsError) -> ContactModel
     /// All of them, by name, now and after every change.
     func contactsStream() -> SnapshotStream<[ContactModel], ContactsError>
+    /// As ``contactsStream()``, with where the contacts come from.
+    func contactsSnapshots() -> SnapshotStream<DomainSnapshot<[ContactModel]>, ContactsError>
 
     /// Adds a contact to the user's own list.
     ///
@@ -38,6 +40,8 @@ public protocol ContactsClient: Sendable {
     func requests() async throws(ContactsError) -> [ContactRequest]
     /// The requests to be on the user's list, oldest first, now and after every change.
     func requestsStream() -> SnapshotStream<[ContactRequest], ContactsError>
+    /// As ``requestsStream()``, with where the requests come from.
+    func requestsSnapshots() -> SnapshotStream<DomainSnapshot<[ContactRequest]>, ContactsError>
     /// Adds the sender of a request to the user's list, and removes the request.
     ///
     /// - Parameter contact: The new entry, such as the request's ``ContactRequest/contact``, with changes. An entry that exists
@@ -52,4 +56,14 @@ public protocol ContactsClient: Sendable {
     func unblock(_ id: ContactModel.ID) async throws(ContactsError)
     /// The IDs of the users whom this user has blocked.
     func blocked() async throws(ContactsError) -> Set<ContactModel.ID>
+}
+
+/// For clients that do not tell where contacts come from.
+extension ContactsClient {
+    public func contactsSnapshots() -> SnapshotStream<DomainSnapshot<[ContactModel]>, ContactsError> {
+        contactsStream().asDomainSnapshots()
+    }
+    public func requestsSnapshots() -> SnapshotStream<DomainSnapshot<[ContactRequest]>, ContactsError> {
+        requestsStream().asDomainSnapshots()
+    }
 }

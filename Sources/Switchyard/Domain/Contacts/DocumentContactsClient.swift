@@ -33,6 +33,14 @@ public struct DocumentContactsClient: ContactsClient {
         }
     }
 
+    public func contactsSnapshots() -> SnapshotStream<DomainSnapshot<[ContactModel]>, ContactsError> {
+        let storage = storage
+        return signedIn.stream { id throws(StorageError) in
+            storage.snapshots(of: Self.byName(id), options: .withMetadata)
+                .mapElements { .list($0) { ContactModel($0) } }
+        }
+    }
+
     public func add(_ contact: ContactModel) async throws(ContactsError) {
         let id = try await signedIn.id()
         try await ContactsError.mapping {
@@ -104,6 +112,14 @@ public struct DocumentContactsClient: ContactsClient {
         }
     }
 
+    public func requestsSnapshots() -> SnapshotStream<DomainSnapshot<[ContactRequest]>, ContactsError> {
+        let storage = storage
+        return signedIn.stream { id throws(StorageError) in
+            storage.snapshots(of: Self.byTime(id), options: .withMetadata)
+                .mapElements { .list($0) { ContactRequest($0) } }
+        }
+    }
+
     public func accept(_ contact: ContactModel) async throws(ContactsError) {
         let id = try await signedIn.id()
         try await ContactsError.mapping {
@@ -166,7 +182,7 @@ public struct DocumentContactsClient: ContactsClient {
     }
 
     private static func newFields(_ contact: ContactModel) -> WriteFields {
-        var fields = contact.fields
+        var fields = contact.describingFields
         fields["addedAt"] = .serverTime
         return fields
     }

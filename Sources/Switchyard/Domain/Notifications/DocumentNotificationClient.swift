@@ -23,6 +23,14 @@ public struct DocumentNotificationClient: NotificationClient {
         }
     }
 
+    public func notificationsSnapshots() -> SnapshotStream<DomainSnapshot<[NotificationModel]>, NotificationError> {
+        let storage = storage
+        return signedIn.stream { id throws(StorageError) in
+            storage.snapshots(of: Self.present(id), options: .withMetadata)
+                .mapElements { .list($0) { NotificationModel($0) } }
+        }
+    }
+
     public func unreadCount() async throws(NotificationError) -> Int {
         let id = try await signedIn.id()
         return try await NotificationError.mapping { try await storage.count(Self.unread(id)) }
@@ -32,6 +40,14 @@ public struct DocumentNotificationClient: NotificationClient {
         let storage = storage
         return signedIn.stream { id throws(StorageError) in
             storage.snapshots(of: Self.unread(id)).mapElements { $0.count }
+        }
+    }
+
+    public func unreadCountSnapshots() -> SnapshotStream<DomainSnapshot<Int>, NotificationError> {
+        let storage = storage
+        return signedIn.stream { id throws(StorageError) in
+            storage.snapshots(of: Self.unread(id), options: .withMetadata)
+                .mapElements { DomainSnapshot($0, $0.count) }
         }
     }
 

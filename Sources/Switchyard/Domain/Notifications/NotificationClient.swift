@@ -19,21 +19,6 @@ public struct NotificationModel: Sendable, Hashable, Identifiable {
         self.sentAt = sentAt
         self.isRead = isRead
     }
-
-    init?(_ document: DocumentSnapshot) {
-        guard let data = document.data, let sentAt = data["sentAt"]?.timestampValue else { return nil }
-        self.init(
-            id: document.id, title: data["title"]?.stringValue ?? "", body: data["body"]?.stringValue ?? "",
-            kind: data["kind"]?.stringValue, sentAt: sentAt, isRead: data["isRead"]?.boolValue ?? false)
-    }
-
-    /// The fields of a new notification, for the sender.
-    public var fields: WriteFields {
-        [
-            "title": .of(title), "body": .of(body), "kind": .of(kind), "sentAt": .of(sentAt), "isRead": .of(isRead),
-            "isDeleted": false,
-        ]
-    }
 }
 
 extension NotificationModel: CustomStringConvertible {
@@ -48,12 +33,26 @@ public protocol NotificationClient: Sendable {
     func notifications() async throws(NotificationError) -> [NotificationModel]
     /// Those not deleted, newest first, now and after every change.
     func notificationsStream() -> SnapshotStream<[NotificationModel], NotificationError>
+    /// As ``notificationsStream()``, with where the notifications come from.
+    func notificationsSnapshots() -> SnapshotStream<DomainSnapshot<[NotificationModel]>, NotificationError>
     /// How many are neither read nor deleted.
     func unreadCount() async throws(NotificationError) -> Int
     func unreadCountStream() -> SnapshotStream<Int, NotificationError>
+    /// As ``unreadCountStream()``, with where the number comes from.
+    func unreadCountSnapshots() -> SnapshotStream<DomainSnapshot<Int>, NotificationError>
     /// - Throws: `.notFound`.
     func markAsRead(_ id: NotificationModel.ID) async throws(NotificationError)
     func markAllAsRead() async throws(NotificationError)
     /// - Throws: `.notFound`.
     func delete(_ id: NotificationModel.ID) async throws(NotificationError)
+}
+
+/// For clients that do not tell where notifications come from.
+extension NotificationClient {
+    public func notificationsSnapshots() -> SnapshotStream<DomainSnapshot<[NotificationModel]>, NotificationError> {
+        notificationsStream().asDomainSnapshots()
+    }
+    public func unreadCountSnapshots() -> SnapshotStream<DomainSnapshot<Int>, NotificationError> {
+        unreadCountStream().asDomainSnapshots()
+    }
 }

@@ -54,6 +54,19 @@ public struct DocumentUserClient: UserClient {
         }
     }
 
+    public func currentUserSnapshots() -> SnapshotStream<DomainSnapshot<UserModel?>, UserError> {
+        signedIn.stream { id throws(StorageError) in profile(of: id) }
+    }
+
+    public func userSnapshots(_ id: AuthUser.ID) -> SnapshotStream<DomainSnapshot<UserModel?>, UserError> {
+        signedIn.stream { _ throws(StorageError) in profile(of: id) }
+    }
+
+    private func profile(of id: AuthUser.ID) -> SnapshotStream<DomainSnapshot<UserModel?>, StorageError> {
+        core.storage.snapshots(of: UserFields.path(id), options: .withMetadata)
+            .mapElements { DomainSnapshot($0, UserModel($0)) }
+    }
+
     public func updateProfile(_ changes: ProfileChanges) async throws(UserError) {
         var fields = WriteFields()
         if let value = changes.displayName { fields[UserFields.displayName] = .of(value) }

@@ -16,6 +16,10 @@ public protocol UserClient: Sendable {
     /// The profile of the user who is signed in when the stream starts; `nil` until it exists.
     func currentUserStream() -> SnapshotStream<UserModel?, UserError>
     func userStream(_ id: AuthUser.ID) -> SnapshotStream<UserModel?, UserError>
+    /// As ``currentUserStream()``, with where the profile comes from.
+    func currentUserSnapshots() -> SnapshotStream<DomainSnapshot<UserModel?>, UserError>
+    /// As ``userStream(_:)``, with where the profile comes from.
+    func userSnapshots(_ id: AuthUser.ID) -> SnapshotStream<DomainSnapshot<UserModel?>, UserError>
 
     func updateProfile(_ changes: ProfileChanges) async throws(UserError)
     /// Writes the app's own fields into the signed-in user's profile.
@@ -27,4 +31,14 @@ public protocol UserClient: Sendable {
     /// - Throws: `.notFound` if the user has no image.
     func profileImage(of id: AuthUser.ID) async throws(UserError) -> Data
     func removeProfileImage() async throws(UserError)
+}
+
+/// For clients that do not tell where profiles come from.
+extension UserClient {
+    public func currentUserSnapshots() -> SnapshotStream<DomainSnapshot<UserModel?>, UserError> {
+        currentUserStream().asDomainSnapshots()
+    }
+    public func userSnapshots(_ id: AuthUser.ID) -> SnapshotStream<DomainSnapshot<UserModel?>, UserError> {
+        userStream(id).asDomainSnapshots()
+    }
 }

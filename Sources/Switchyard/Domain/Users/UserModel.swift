@@ -94,26 +94,3 @@ enum UserFields {
 
     static func path(_ id: AuthUser.ID) -> StoragePath { collection.document(id) }
 }
-
-extension UserModel {
-    /// - Returns: `nil` for a document that does not exist. Fields of another type than expected count as missing, and so do
-    ///   intervals that no ``CheckInSchedule`` can have.
-    init?(_ document: DocumentSnapshot) {
-        guard let data = document.data else { return nil }
-        // Any writer of the document chooses this number, and not every double is a duration.
-        func seconds(_ name: String) -> Duration? {
-            guard let value = data[name]?.doubleValue, (0...1e9).contains(value) else { return nil }
-            return .seconds(value)
-        }
-        let schedule = CheckInSchedule(
-            storedInterval: seconds(UserFields.checkInInterval), storedReminder: seconds(UserFields.reminderInterval))
-        self.init(
-            id: document.id, email: data[UserFields.email]?.stringValue,
-            displayName: data[UserFields.displayName]?.stringValue,
-            phoneNumber: data[UserFields.phoneNumber]?.stringValue,
-            imagePath: data[UserFields.imagePath]?.stringValue.flatMap { try? FilePath(validating: $0) },
-            createdAt: data[UserFields.createdAt]?.timestampValue,
-            lastCheckInAt: data[UserFields.lastCheckInAt]?.timestampValue,
-            checkInInterval: schedule.interval, reminderInterval: schedule.reminder)
-    }
-}

@@ -1,5 +1,5 @@
 /// A batch of writes that is safe on this device and waits for the server.
-public struct PendingWrite: Sendable, Identifiable {
+public struct PendingWrite: Sendable, Hashable, Identifiable {
     /// The name that its ``WriteReceipt`` carries.
     public let id: String
     public let batch: WriteBatch
@@ -26,20 +26,11 @@ public struct PendingWrite: Sendable, Identifiable {
     }
 }
 
-extension PendingWrite: Equatable {
-    /// Two errors are the same if their contents are.
-    public static func == (left: PendingWrite, right: PendingWrite) -> Bool {
-        left.id == right.id && left.batch == right.batch && left.queuedAt == right.queuedAt
-            && left.attempts == right.attempts && left.lastError?.code == right.lastError?.code
-            && left.lastError?.message == right.lastError?.message && left.nextAttempt == right.nextAttempt
-    }
-}
-
 /// A batch that the server rejected. Its local effect is undone, and the batch is kept until you resolve it.
 ///
 /// An error with the code `.localStore` is not the server's: the batch was read from a damaged database on this device, and the
 /// server may have carried it out.
-public struct RefusedWrite: Sendable, Identifiable {
+public struct RefusedWrite: Sendable, Hashable, Identifiable {
     public let id: String
     public let batch: WriteBatch
     public let refusedAt: Timestamp

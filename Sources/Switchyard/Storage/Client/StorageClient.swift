@@ -18,6 +18,8 @@ public protocol StorageClient: Sendable {
     /// The provider, for error messages.
     var provider: InfrastructureProvider { get }
     var capabilities: StorageCapabilities { get }
+    /// Which client this is, for comparing handles. By default, an object is itself, and all values of a type are one client.
+    var identity: ClientIdentity { get }
     /// The clock for pauses between the attempts at a transaction. Real time by default.
     var clock: any Clock<Duration> { get }
 
@@ -115,6 +117,9 @@ public protocol StorageClient: Sendable {
     func snapshotsInSync() -> EventStream<Void, StorageError>
     /// The queue of writes, now and after every change, oldest first.
     func pendingWrites() -> SnapshotStream<[PendingWrite], StorageError>
+    /// How far this device is in sync with the server, now and after every change. Ends when the client is shut down, or if the
+    /// data on this device cannot be read; then the last element says why. By default, it tells what the queue tells.
+    func syncStatus() -> SnapshotStream<SyncStatus, Never>
     /// Takes a write out of the queue before it is sent.
     ///
     /// - Returns: `false` if it is being sent or has left the queue.

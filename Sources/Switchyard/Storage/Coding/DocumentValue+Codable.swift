@@ -3,19 +3,21 @@ import Foundation
 /// How other coders, such as `JSONEncoder`, see document values: every value includes its kind, so nothing is lost (except
 /// field names that Swift considers equal, if the other coder uses dictionaries). In a document they stay as they are.
 extension Timestamp: Codable {
-    private enum CodingKeys: CodingKey { case seconds, nanoseconds }
+    private enum CodingKeys: CodingKey { case seconds, nanoseconds, isEstimate }
 
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         try self.init(
             validatingSeconds: container.decode(Int64.self, forKey: .seconds),
             nanoseconds: container.decodeIfPresent(Int32.self, forKey: .nanoseconds) ?? 0)
+        if try container.decodeIfPresent(Bool.self, forKey: .isEstimate) ?? false { self = asEstimate }
     }
 
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(seconds, forKey: .seconds)
         try container.encode(nanoseconds, forKey: .nanoseconds)
+        if isEstimate { try container.encode(true, forKey: .isEstimate) }
     }
 }
 

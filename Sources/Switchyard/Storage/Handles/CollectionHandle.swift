@@ -82,7 +82,9 @@ public struct CollectionHandle: DocumentQuerySource, Hashable, CustomStringConve
         _ type: Value.Type, by coder: DocumentCoder = .standard
     ) -> TypedCollection<Value> { storage.collection(path, of: type, by: coder) }
 
-    /// Compares only the paths, not the clients.
-    public static func == (left: CollectionHandle, right: CollectionHandle) -> Bool { left.path == right.path }
+    /// Handles are equal if they are of one client and have the same path.
+    public static func == (left: CollectionHandle, right: CollectionHandle) -> Bool {
+        left.path == right.path && left.storage.identity == right.storage.identity
+    }
     public func hash(into hasher: inout Hasher) { hasher.combine(path) }
 }

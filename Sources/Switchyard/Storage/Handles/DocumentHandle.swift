@@ -115,7 +115,9 @@ public struct DocumentHandle: Sendable, Hashable, CustomStringConvertible {
         _ type: Value.Type, by coder: DocumentCoder = .standard
     ) -> TypedDocument<Value> { parent.of(type, by: coder).document(at: path) }
 
-    /// Compares only the paths, not the clients.
-    public static func == (left: DocumentHandle, right: DocumentHandle) -> Bool { left.path == right.path }
+    /// Handles are equal if they are of one client and have the same path.
+    public static func == (left: DocumentHandle, right: DocumentHandle) -> Bool {
+        left.path == right.path && left.storage.identity == right.storage.identity
+    }
     public func hash(into hasher: inout Hasher) { hasher.combine(path) }
 }

@@ -1,5 +1,5 @@
 /// A document as it was at one moment, or the fact that it did not exist.
-public struct DocumentSnapshot: Sendable, Equatable, Identifiable {
+public struct DocumentSnapshot: Sendable, Hashable, Identifiable {
     public let path: StoragePath
     /// The fields; `nil` when the document does not exist.
     public let data: DocumentData?

@@ -114,10 +114,3 @@ public struct TypedDocumentSnapshot<Value: Sendable>: Sendable {
         self.mismatch = mismatch
     }
 }
-
-extension TypedDocumentSnapshot: Equatable where Value: Equatable {
-    /// Snapshots are equal if they show the same.
-    public static func == (left: Self, right: Self) -> Bool {
-        left.document == right.document && left.value == right.value
-    }
-}

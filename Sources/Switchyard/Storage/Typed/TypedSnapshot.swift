@@ -45,6 +45,7 @@ public struct TypedSnapshot<Value: Sendable>: Sendable {
     public let metadata: SnapshotMetadata
     /// The original result, with the changes since the previous one.
     public let snapshot: QuerySnapshot
+    let origin: RowOrigin<Value>
 
     init(
         _ snapshot: QuerySnapshot, _ handling: MismatchHandling, _ origin: RowOrigin<Value>
@@ -63,6 +64,7 @@ public struct TypedSnapshot<Value: Sendable>: Sendable {
         self.rows = rows
         self.mismatches = mismatches
         self.snapshot = snapshot
+        self.origin = origin
         metadata = snapshot.metadata
     }
 
@@ -82,13 +84,6 @@ extension TypedSnapshot: RandomAccessCollection {
     public var startIndex: Int { 0 }
     public var endIndex: Int { rows.count }
     public subscript(position: Int) -> Value { rows[position].value }
-}
-
-extension TypedSnapshot.Row: Equatable where Value: Equatable {
-    /// Compares what rows show, not their clients.
-    public static func == (left: Self, right: Self) -> Bool {
-        left.document == right.document && left.value == right.value
-    }
 }
 
 /// The source of a list's rows, and how to write their values.

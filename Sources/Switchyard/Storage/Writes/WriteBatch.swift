@@ -9,6 +9,12 @@
 public struct WriteBatch: Sendable, Hashable {
     /// In the order in which they take effect; one document may occur several times.
     public private(set) var writes: [DocumentWrite]
+    /// Whether it may be merged with writes to the same document that wait right before or after it, unsent, and say the same.
+    /// The earlier one is then ``WriteReceipt/State/superseded(by:)``, and its receipt has the answer to the later one.
+    ///
+    /// Single sets, merges and updates are merged, without transforms, if the document is the same in the end whatever it was
+    /// before; other writes stay as they are. By default, each batch reaches the server by itself.
+    public var mergesWaiting = false
 
     public init(_ writes: [DocumentWrite] = []) { self.writes = writes }
 

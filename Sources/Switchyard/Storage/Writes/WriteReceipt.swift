@@ -24,9 +24,11 @@ public struct WriteReceipt: Sendable {
     /// The added document, if the server has made its name already; see ``StorageClient/newDocument(in:)``. For an addition
     /// that waits, it is in ``Acknowledgement/added``.
     public let added: StoragePath?
-    /// The answer, if it was known when the receipt was made.
-    let present: Acknowledgement?
-    private let answer: @Sendable () async -> Result<Acknowledgement, StorageError>
+    /// The final state, if it was known when the receipt was made.
+    let present: State?
+    let answer: @Sendable () async -> Result<Acknowledgement, StorageError>
+    /// `nil` if nothing is known before the answer.
+    let makeStates: (@Sendable () -> EventStream<State, Never>)?
     let lastFailure: @Sendable () async -> StorageError?
     /// What it is about, for error texts: `Writing “users/alice”`.
     var subject: String?
@@ -36,12 +38,18 @@ public struct WriteReceipt: Sendable {
     /// - Parameters:
     ///   - batchID: The batch's own name.
     ///   - lastFailure: Why the last attempt to send the queue failed, if one did. Thrown to callers whose deadline passes.
+    ///   - progress: What the queue notes about the write, for ``states``; without it, they are *local* and then the answer.
     ///   - answer: Waits for the server; called once per waiting caller. It returns early with `.cancelled` if the calling
     ///     task is cancelled; the write itself continues.
     public init(
         batchID: String, lastFailure: @escaping @Sendable () async -> StorageError? = { nil },
+        progress: WriteProgress? = nil,
         answer: @escaping @Sendable () async -> Result<Acknowledgement, StorageError>
-    ) { self.init(batchID, present: nil, lastFailure: lastFailure, answer: answer) }
+    ) {
+        var makeStates: (@Sendable () -> EventStream<State, Never>)?
+        if let progress { makeStates = { progress.states } }
+        self.init(batchID, present: nil, lastFailure: lastFailure, makeStates: makeStates, answer: answer)
+    }
 
     /// A write that the server has answered already.
     ///
@@ -50,18 +58,25 @@ public struct WriteReceipt: Sendable {
     ///   - acknowledgement: The answer.
     ///   - added: The added document, if the server has made its name.
     public init(batchID: String, acknowledged acknowledgement: Acknowledgement, added: StoragePath? = nil) {
-        self.init(batchID, present: acknowledgement, added: added) { .success(acknowledgement) }
+        self.init(batchID, present: .acknowledged(acknowledgement), added: added) { .success(acknowledgement) }
     }
 
-    private init(
-        _ batchID: String, present: Acknowledgement?, added: StoragePath? = nil,
+    /// A write that the server has rejected already, by a client that reports that on the receipt.
+    public init(batchID: String, rejected error: StorageError) {
+        self.init(batchID, present: .rejected(error)) { .failure(error) }
+    }
+
+    init(
+        _ batchID: String, present: State?, added: StoragePath? = nil,
         lastFailure: @escaping @Sendable () async -> StorageError? = { nil },
+        makeStates: (@Sendable () -> EventStream<State, Never>)? = nil,
         answer: @escaping @Sendable () async -> Result<Acknowledgement, StorageError>
     ) {
         self.lastFailure = lastFailure
         self.batchID = batchID
         self.present = present
         self.added = added
+        self.makeStates = makeStates
         self.answer = answer
     }
 
@@ -83,7 +98,7 @@ public struct WriteReceipt: Sendable {
     public func acknowledged(
         within deadline: Duration, clock: any Clock<Duration> = ContinuousClock()
     ) async throws(StorageError) -> Acknowledgement {
-        if let present { return present }
+        if present != nil { return try await answer().get() }
         if let answer = await QueueDeadline.first(answer, within: deadline, clock) { return try answer.get() }
         throw QueueDeadline.error(after: await lastFailure(), subject)
     }
