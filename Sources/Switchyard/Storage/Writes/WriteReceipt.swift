@@ -83,8 +83,8 @@ public struct WriteReceipt: Sendable {
 
     /// Waits until the server has accepted the write, or until the deadline of the request that the caller serves.
     ///
-    /// - Throws: At that deadline as ``acknowledged(within:clock:)``; the reason if the server refused it, in which case its local effect is undone; `.cancelled` if the caller
-    ///   was cancelled.
+    /// - Throws: At that deadline as ``acknowledged(within:clock:)``; the reason if the server refused it, in which case its
+    ///   local effect is undone; `.cancelled` if the caller was cancelled.
     @discardableResult
     public func acknowledged() async throws(StorageError) -> Acknowledgement {
         if let deadline = RequestDeadline.current { return try await acknowledged(within: deadline - .now) }
