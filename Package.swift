@@ -16,7 +16,6 @@ let package = Package(
         .library(name: "SwitchyardSync", targets: ["SwitchyardSync"]),
         .library(name: "SwitchyardProviderKit", targets: ["SwitchyardProviderKit"]),
         .library(name: "SwitchyardConformance", targets: ["SwitchyardConformance"]),
-        .library(name: "SwitchyardDependencies", targets: ["SwitchyardDependencies"]),
         .library(name: "SwitchyardObservation", targets: ["SwitchyardObservation"]),
         .library(name: "SwitchyardLocalFirebase", targets: ["SwitchyardLocalFirebase"]),
         .library(name: "SwitchyardLocalSupabase", targets: ["SwitchyardLocalSupabase"]),
@@ -89,7 +88,6 @@ let package = Package(
         .target(
             name: "SwitchyardConformance",
             dependencies: ["Switchyard", "SwitchyardBytes", "SwitchyardSync", "SwitchyardMock"]),
-        .target(name: "SwitchyardDependencies", dependencies: ["Switchyard", "SwitchyardMock"]),
         .target(name: "SwitchyardObservation", dependencies: ["Switchyard"]),
         // Local servers that speak the vendors' protocols.
         // It signs and verifies tokens by the library that the clients verify them with.
@@ -183,9 +181,6 @@ let package = Package(
                 "SwitchyardServerKit", "SwitchyardLocalFirebase", "SwitchyardLocalSupabase", "SwitchyardSupabase",
                 "SwitchyardCLI", "SwitchyardTestRuns", "SwitchyardTestSupport",
             ]),
-        .testTarget(
-            name: "SwitchyardDependenciesTests",
-            dependencies: ["Switchyard", "SwitchyardMock", "SwitchyardDependencies", "SwitchyardTestSupport"]),
         .testTarget(
             name: "SwitchyardObservationTests",
             dependencies: ["Switchyard", "SwitchyardMock", "SwitchyardObservation", "SwitchyardTestSupport"]),

@@ -8,8 +8,8 @@ import Testing
     private static let targets = [
         "Sources/Switchyard", "Sources/SwitchyardBytes", "Sources/SwitchyardWire", "Sources/SwitchyardURLSession",
         "Sources/SwitchyardSync", "Sources/SwitchyardProviderKit", "Sources/SwitchyardProviderHTTP",
-        "Sources/SwitchyardDependencies", "Sources/SwitchyardObservation", "Plugins/SwitchyardMock",
-        "Plugins/SwitchyardFirestoreFormat", "Plugins/SwitchyardFirebase", "Plugins/SwitchyardSupabase",
+        "Sources/SwitchyardObservation", "Plugins/SwitchyardMock", "Plugins/SwitchyardFirestoreFormat",
+        "Plugins/SwitchyardFirebase", "Plugins/SwitchyardSupabase",
     ]
 
     /// What Apple wants a reason for, by category.

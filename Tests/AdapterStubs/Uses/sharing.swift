@@ -15,7 +15,7 @@ struct Lists: Equatable {
 
 func reader(of storage: any StorageClient, for owner: String) async throws -> [Todo] {
     let path: CollectionPath = "users/\(owner)/todos"
-    @SharedReader(.query(storage.collection(path, of: Todo.self), scope: "work")) var todos: [Todo]
+    @SharedReader(.query(storage.collection(path, of: Todo.self))) var todos: [Todo]
     try await $todos.load()
     if let error = $todos.loadError { throw error }
     $todos = SharedReader(.query(storage.collection("todos", of: Todo.self).where(\.done, .equal, true)))

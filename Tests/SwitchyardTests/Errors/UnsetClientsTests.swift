@@ -41,6 +41,7 @@ import Testing
         let calls = Calls()
         let clients = calls.clients
         #expect(await clients.auth.state == .unknown)
+        #expect(await clients.auth.authStateStream().first { _ in true } == .unknown)
         #expect(await clients.messaging.permission == .undetermined)
         #expect(clients.storage.capabilities == StorageCapabilities())
         #expect(calls.made.withLock { $0.isEmpty })

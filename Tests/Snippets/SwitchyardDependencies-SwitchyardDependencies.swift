@@ -1,2 +1,0 @@
-let selection = InfrastructureSelection(default: .acme)
-func runApp() async throws {}
