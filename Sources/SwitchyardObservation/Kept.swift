@@ -1,5 +1,9 @@
 import Switchyard
 
+#if canImport(SwiftUI)
+    import SwiftUI
+#endif
+
 /// A live object that can be declared before there is a client.
 @MainActor protocol Connectable: AnyObject, Sendable {
     /// What is declared to be shown: a query or a document without a client.
@@ -64,35 +68,10 @@ enum NoBackend {
 }
 
 #if canImport(SwiftUI)
-    public import SwiftUI
-    public import Switchyard
-
     extension Kept: DynamicProperty {
         // SwiftUI updates properties on the main actor, before it calls the view's body. The requirement does not say so.
         nonisolated mutating func update() {
             MainActor.assumeIsolated { source = state.declare(target, in: backend ?? environment) }
         }
-    }
-
-    extension EnvironmentValues {
-        /// The backend of ``Live``, ``LiveCount`` and ``LiveValue``.
-        public var backend: Infrastructure? {
-            get { self[BackendKey.self] }
-            set { self[BackendKey.self] = newValue }
-        }
-    }
-
-    private struct BackendKey: EnvironmentKey {
-        static let defaultValue: Infrastructure? = nil
-    }
-
-    extension View {
-        /// Sets the backend of the live properties in this view and below.
-        public func backend(_ backend: Infrastructure) -> some View { environment(\.backend, backend) }
-    }
-
-    extension Scene {
-        /// Sets the backend of the live properties in this scene.
-        public func backend(_ backend: Infrastructure) -> some Scene { environment(\.backend, backend) }
     }
 #endif

@@ -47,5 +47,5 @@ extension Scene {
     public nonisolated func environment<V>(_ keyPath: WritableKeyPath<EnvironmentValues, V>, _ value: V) -> some Scene { self }
 }
 
-public struct Animation: Sendable {}
+public struct Animation: Sendable { public static let `default` = Animation() }
 public func withAnimation<Result>(_ animation: Animation? = nil, _ body: () throws -> Result) rethrows -> Result { try body() }
