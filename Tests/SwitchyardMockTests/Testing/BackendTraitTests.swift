@@ -39,7 +39,9 @@ struct ContactListTests {
             try await BackendTraitRun.run { project in
                 project.backend.storage.mock?.controls.fail(.commit, with: .unavailable)
             }
-        } matching: { $0.comments.contains { $0.rawValue.contains("The script fail(commit) was not used") } }
+        } matching: {
+            $0.comments.contains { $0.rawValue.contains("The script fail(commit) was not used") }
+        }
         try await BackendTraitRun.run { project in
             project.backend.storage.mock?.controls.fail(.commit, with: .unavailable)
             _ = try? await project.backend.storage.setDocument("a/1", ["n": 1])
