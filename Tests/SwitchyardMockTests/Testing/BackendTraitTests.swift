@@ -61,10 +61,14 @@ struct ContactListTests {
     }
 
     @Test func `The page's suite stands above, line for line`() throws {
-        let page = try Article("Sources/SwitchyardTesting/Documentation.docc/SwitchyardTesting.md")
-        #expect(page.blocks(of: "swift").count == 1)
-        let missing = try page.missing(in: #filePath)
-        #expect(missing.isEmpty, "not done in the test: \(missing)")
+        // Its block has macros, which no page's check expands.
+        let page = Article.root.appendingPathComponent(
+            "Sources/SwitchyardTesting/Documentation.docc/SwitchyardTesting.md")
+        let parts = try String(contentsOf: page, encoding: .utf8).components(separatedBy: "```")
+        let block = try #require(parts.first { $0.hasPrefix("swift\n") }).dropFirst(6)
+        #expect(block.contains("@Test"))
+        let source = try String(contentsOfFile: #filePath, encoding: .utf8)
+        #expect(block.split(separator: "\n").allSatisfy { source.contains($0) })
     }
 
     @Test func `A provider is checked in one line`() async throws {
