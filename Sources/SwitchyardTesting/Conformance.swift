@@ -15,6 +15,10 @@ public import Testing
 ///   - suites: What to run.
 ///   - filter: Runs only checks whose name, area or service contains one of these strings; all if empty.
 ///   - width: How many checks run at the same time.
+///   - fileID: The file that failures are reported for; by default the caller's.
+///   - filePath: The same file's path.
+///   - line: The line that failures are reported for; by default the call's.
+///   - column: The place in that line.
 /// - Returns: All checks with their outcomes. It is printed, too.
 /// - Throws: If no check was run, since that proves nothing.
 @discardableResult

@@ -77,7 +77,7 @@ public struct ProjectSource: Sendable {
     /// - Parameters:
     ///   - rules: Who may read and write what; `nil` allows everything.
     ///   - userID: The user who is signed in; `nil` for no one.
-    ///   - hasSample: Whether it begins with ``MockSample``.
+    ///   - hasSample: Whether it begins with the people of `MockSample`.
     public static func mock(
         rules: MockRules? = nil, signedInAs userID: AuthUser.ID? = nil, sample hasSample: Bool = false
     ) -> ProjectSource {
@@ -136,7 +136,7 @@ extension Infrastructure {
 }
 
 extension UnsetClients {
-    /// Clients that record a failure of the test for each call, and refuse it: for ``StubUserClient`` and its siblings.
+    /// Clients that record a failure of the test for each call, and refuse it: for `StubUserClient` and its siblings.
     ///
     /// ```swift
     /// let users = StubUserClient(over: UnsetClients.failingTest.users) { $0.currentUser = { ada } }
