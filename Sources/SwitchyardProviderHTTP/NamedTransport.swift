@@ -1,6 +1,7 @@
 package import SwitchyardWire
 
-/// Names the app, if known, and this package in every request, unless the request has its own header field.
+/// Names the app, if known, and this package in every request, unless the request has its own header field; and carries on the
+/// trace of the server request that the current task works for.
 package struct NamedTransport: Transport {
     private let base: any Transport
     private let userAgent: String
@@ -22,6 +23,7 @@ package struct NamedTransport: Transport {
     private func named(_ request: HTTPRequest) -> HTTPRequest {
         var request = request
         request.headers = named(request.headers)
+        request.carryTrace()
         return request
     }
 

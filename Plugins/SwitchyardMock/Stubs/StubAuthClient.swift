@@ -38,7 +38,7 @@ public struct StubAuthClient: AuthClient {
     private let base: any AuthClient
 
     /// - Parameters:
-    ///   - base: Answers what is not set: a mock, or by default a client that refuses everything by name. ``UnsetClients`` has one
+    ///   - base: Answers what is not set: a mock, or by default a client that refuses everything by name. `UnsetClients` has one
     ///     that also records a failure of the test.
     ///   - set: Sets the calls.
     public init(over base: any AuthClient = UnsetClients.stubs.auth, _ set: (inout Calls) -> Void = { _ in }) {

@@ -25,7 +25,7 @@ public struct StubCheckInClient: CheckInClient {
     private let base: any CheckInClient
 
     /// - Parameters:
-    ///   - base: Answers what is not set: a mock, or by default a client that refuses everything by name. ``UnsetClients`` has one
+    ///   - base: Answers what is not set: a mock, or by default a client that refuses everything by name. `UnsetClients` has one
     ///     that also records a failure of the test.
     ///   - set: Sets the calls.
     public init(over base: any CheckInClient = UnsetClients.stubs.checkIns, _ set: (inout Calls) -> Void = { _ in }) {

@@ -33,7 +33,7 @@ public struct StubContactsClient: ContactsClient {
     private let base: any ContactsClient
 
     /// - Parameters:
-    ///   - base: Answers what is not set: a mock, or by default a client that refuses everything by name. ``UnsetClients`` has one
+    ///   - base: Answers what is not set: a mock, or by default a client that refuses everything by name. `UnsetClients` has one
     ///     that also records a failure of the test.
     ///   - set: Sets the calls.
     public init(over base: any ContactsClient = UnsetClients.stubs.contacts, _ set: (inout Calls) -> Void = { _ in }) {

@@ -24,7 +24,7 @@ public struct StubMessagingClient: MessagingClient {
     private let base: any MessagingClient
 
     /// - Parameters:
-    ///   - base: Answers what is not set: a mock, or by default a client that refuses everything by name. ``UnsetClients`` has one
+    ///   - base: Answers what is not set: a mock, or by default a client that refuses everything by name. `UnsetClients` has one
     ///     that also records a failure of the test.
     ///   - set: Sets the calls.
     public init(over base: any MessagingClient = UnsetClients.stubs.messaging, _ set: (inout Calls) -> Void = { _ in })

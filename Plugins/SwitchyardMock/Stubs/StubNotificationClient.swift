@@ -26,7 +26,7 @@ public struct StubNotificationClient: NotificationClient {
     private let base: any NotificationClient
 
     /// - Parameters:
-    ///   - base: Answers what is not set: a mock, or by default a client that refuses everything by name. ``UnsetClients`` has one
+    ///   - base: Answers what is not set: a mock, or by default a client that refuses everything by name. `UnsetClients` has one
     ///     that also records a failure of the test.
     ///   - set: Sets the calls.
     public init(

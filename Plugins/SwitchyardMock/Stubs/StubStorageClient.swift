@@ -41,7 +41,7 @@ public struct StubStorageClient: StorageClient {
     private let base: any StorageClient
 
     /// - Parameters:
-    ///   - base: Answers what is not set: a mock, or by default a client that refuses everything by name. ``UnsetClients`` has one
+    ///   - base: Answers what is not set: a mock, or by default a client that refuses everything by name. `UnsetClients` has one
     ///     that also records a failure of the test.
     ///   - set: Sets the calls.
     public init(over base: any StorageClient = UnsetClients.stubs.storage, _ set: (inout Calls) -> Void = { _ in }) {

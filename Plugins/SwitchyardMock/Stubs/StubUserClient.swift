@@ -29,7 +29,7 @@ public struct StubUserClient: UserClient {
     private let base: any UserClient
 
     /// - Parameters:
-    ///   - base: Answers what is not set: a mock, or by default a client that refuses everything by name. ``UnsetClients`` has one
+    ///   - base: Answers what is not set: a mock, or by default a client that refuses everything by name. `UnsetClients` has one
     ///     that also records a failure of the test.
     ///   - set: Sets the calls.
     public init(over base: any UserClient = UnsetClients.stubs.users, _ set: (inout Calls) -> Void = { _ in }) {

@@ -81,8 +81,10 @@ public final class MockControls<Failure: ClientError>: Sendable {
     /// }
     /// ```
     ///
-    /// - Parameter body: Returns the answer, or throws the error; `nil` leaves the call to the backend. What it throws that is not
-    ///   this client's error reaches the caller with the code `.unknown`.
+    /// - Parameters:
+    ///   - operation: The kind of call.
+    ///   - body: Returns the answer, or throws the error; `nil` leaves the call to the backend. What it throws that is not this
+    ///     client's error reaches the caller with the code `.unknown`.
     public func answer<Answer>(
         _ operation: MockOperation<Answer, Failure>, by body: @escaping @Sendable (MockCall) throws -> Answer?
     ) {

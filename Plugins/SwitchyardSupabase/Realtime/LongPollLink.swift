@@ -107,7 +107,9 @@ final class LongPollLink: RealtimeLink {
     private static func exchange(
         _ request: HTTPRequest, _ transport: any Transport
     ) async throws(TransportError) -> (status: Int, answer: JSON) {
-        let response = try await withDeadline(deadline) { () throws(TransportError) in
+        var request = request
+        request.isShared = true
+        let response = try await withDeadline(deadline) { [request] () throws(TransportError) in
             try await transport.send(request)
         }
         guard response.isSuccess, !response.body.isEmpty || response.status == Status.nothing else {

@@ -180,11 +180,12 @@ package final class CallPolicy: Sendable {
 
     private func report(
         _ operation: ClientOperation, _ kind: InfrastructureEvent.Kind,
-        _ requestID: String? = ServedRequest.current?.id
+        for request: ServedRequest? = .current
     ) {
         observer?.observe(
             InfrastructureEvent(
-                service: service, provider: provider(), target: operation.target, kind: kind, requestID: requestID))
+                service: service, provider: provider(), target: operation.target, kind: kind, requestID: request?.id,
+                trace: request?.trace))
     }
 
     // MARK: Streams and transfers
@@ -194,11 +195,12 @@ package final class CallPolicy: Sendable {
     ) -> SnapshotStream<Element, Failure> {
         let stream = interceptors.reduce(stream) { $1.stream(call(operation), $0) }
         guard observer != nil else { return stream }
-        let requestID = ServedRequest.current?.id
+        let request = ServedRequest.current
         return stream.observingLife { [self] in
-            report(operation, .streamOpened(operation: operation.name), requestID)
+            report(operation, .streamOpened(operation: operation.name), for: request)
         } ended: { [self] error in
-            report(operation, .streamClosed(operation: operation.name, failure: failure(error, operation)), requestID)
+            report(
+                operation, .streamClosed(operation: operation.name, failure: failure(error, operation)), for: request)
         }
     }
 
@@ -207,11 +209,12 @@ package final class CallPolicy: Sendable {
     ) -> EventStream<Element, Failure> {
         let stream = interceptors.reduce(stream) { $1.stream(call(operation), $0) }
         guard observer != nil else { return stream }
-        let requestID = ServedRequest.current?.id
+        let request = ServedRequest.current
         return stream.observingLife { [self] in
-            report(operation, .streamOpened(operation: operation.name), requestID)
+            report(operation, .streamOpened(operation: operation.name), for: request)
         } ended: { [self] error in
-            report(operation, .streamClosed(operation: operation.name, failure: failure(error, operation)), requestID)
+            report(
+                operation, .streamClosed(operation: operation.name, failure: failure(error, operation)), for: request)
         }
     }
 

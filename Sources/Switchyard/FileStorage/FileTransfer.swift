@@ -9,7 +9,7 @@ public struct FileTransfer<Output: Sendable>: Sendable {
     public var progress: SnapshotStream<TransferProgress, Never> { controls.progress() }
 
     /// Waits for the end. Cancelling the waiting task cancels the transfer, and so does the deadline of the request that the task
-    /// works for; see ``withRequest(id:deadline:isolation:_:)``.
+    /// works for; see ``withRequest(id:deadline:trace:isolation:_:)``.
     public func result() async throws(FileStorageError) -> Output {
         try await RequestDeadline.hold { () async throws(FileStorageError) in
             try await controls.result()

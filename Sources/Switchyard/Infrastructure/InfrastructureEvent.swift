@@ -15,9 +15,11 @@ public struct InfrastructureEvent: Sendable {
     /// The first path, query or file of a call; `nil` if there is none, or if it would name a user.
     public let target: String?
     public let kind: Kind
-    /// The ID of the server request that caused it; see ``withRequest(id:deadline:isolation:_:)``. `nil` if there is none, or
-    /// if several requests did.
+    /// The ID of the server request that caused it; see ``withRequest(id:deadline:trace:isolation:_:)``. `nil` if there is
+    /// none, or if several requests did.
     public let requestID: String?
+    /// The trace of that request.
+    public let trace: TraceContext?
 
     public enum Kind: Sendable, Hashable {
         /// A call ended.
@@ -60,11 +62,13 @@ public struct InfrastructureEvent: Sendable {
     ///   - target: The first path, query or file of a call.
     ///   - kind: What happened.
     ///   - requestID: By default, that of the current task.
+    ///   - trace: By default, that of the current task.
     public init(
         service: InfrastructureService, provider: InfrastructureProvider, target: String? = nil, kind: Kind,
-        requestID: String? = ServedRequest.current?.id
+        requestID: String? = ServedRequest.current?.id, trace: TraceContext? = ServedRequest.current?.trace
     ) {
         self.requestID = requestID
+        self.trace = trace
         self.service = service
         self.provider = provider
         self.target = target

@@ -13,7 +13,8 @@ package struct JSONWebToken: Sendable {
     /// Larger than any real token, and small enough to parse safely.
     static let limit = 64 << 10
 
-    package init(_ token: Secret) throws(TokenError) {
+    /// - Parameter expected: What to send instead of text that is no token, for the error's message.
+    package init(_ token: Secret, expected: String = "the access token of a signed-in user") throws(TokenError) {
         let text = Array(token.reveal().utf8)
         guard text.count <= Self.limit else {
             throw TokenError(.malformedToken, "The token cannot be checked: it is longer than \(Self.limit) bytes.")
@@ -24,7 +25,7 @@ package struct JSONWebToken: Sendable {
         else {
             throw TokenError(
                 .malformedToken,
-                "The token cannot be checked: it is not a JSON web token. Send the access token of a signed-in user.")
+                "The token cannot be checked: it is not a JSON web token. Send \(expected).")
         }
         self.header = header
         self.claims = claims

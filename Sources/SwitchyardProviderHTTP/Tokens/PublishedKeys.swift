@@ -26,6 +26,7 @@ package final class PublishedKeys: Sendable {
 
     private let address: String
     private let form: Form
+    private let longest: Duration
     private let transport: any Transport
     private let clock: any Clock<Duration>
     private let watch: Stopwatch
@@ -36,16 +37,22 @@ package final class PublishedKeys: Sendable {
 
     private static let deadline = Duration.seconds(10)
     private static let usualLife = Duration.seconds(3600)
-    private static let lives: ClosedRange<Duration> = .seconds(60) ... .seconds(86_400)
+    private static let shortest = Duration.seconds(60)
+    package static let usualLongest = Duration.seconds(86_400)
     /// The minimum time between fetches for unknown names.
     package static let pause = Duration.seconds(60)
     /// The minimum time between a failed attempt and the next one.
     package static let pauseAfterFailure = Duration.seconds(5)
     private static let grace = Duration.seconds(86_400)
 
-    package init(_ address: String, _ form: Form, transport: any Transport, clock: any Clock<Duration>) {
+    /// - Parameter longest: How long keys are used at most, whatever the issuer allows.
+    package init(
+        _ address: String, _ form: Form, longest: Duration = PublishedKeys.usualLongest, transport: any Transport,
+        clock: any Clock<Duration>
+    ) {
         self.address = address
         self.form = form
+        self.longest = longest
         self.transport = transport
         self.clock = clock
         watch = Stopwatch(clock)
@@ -138,7 +145,7 @@ package final class PublishedKeys: Sendable {
                 "The project's keys could not be fetched: \(address) answered with status \(response.status) and without keys."
             )
         }
-        let life = Self.life(response.headers["Cache-Control"])
+        let life = min(Self.life(response.headers["Cache-Control"]), longest)
         state.withLock { state in
             state.keys = keys
             state.goodUntil = watch.elapsed + life
@@ -169,7 +176,7 @@ package final class PublishedKeys: Sendable {
             return Int(pair[1].trimmedWord)
         }
         guard let age = ages.first else { return usualLife }
-        return min(max(.seconds(min(age, 1 << 30)), lives.lowerBound), lives.upperBound)
+        return min(max(.seconds(min(age, 1 << 30)), shortest), usualLongest)
     }
 }
 

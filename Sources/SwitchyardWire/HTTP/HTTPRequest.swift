@@ -47,6 +47,8 @@ package struct HTTPRequest: Sendable {
     /// Whether to open a new connection instead of reusing a pooled one.
     package var usesFreshConnection = false
     package var httpVersion: HTTPVersion = .automatic
+    /// Whether it belongs to a connection that several callers use, so that nothing of the one who opened it may go with it.
+    package var isShared = false
 
     package init(
         _ method: HTTPMethod = .get, _ url: String, headers: HTTPHeaders = [:], body: [UInt8] = [],

@@ -53,6 +53,7 @@ import Testing
         let request = transport.requests[1].request
         #expect(request.idleLimit == nil && request.maximumStreamedSize == nil)
         #expect(request.usesFreshConnection && !request.decompresses)
+        #expect(transport.requests.allSatisfy { $0.request.isShared }, "a channel is in no caller's name")
         await channel.close()
     }
 }

@@ -45,6 +45,13 @@ struct Mail: Codable, Sendable {
         }
     }
 
+    func invoices(of caller: VerifiedToken, headers: [String: String]) async throws -> QuerySnapshot {
+        let trace = TraceContext(traceparent: headers["traceparent"], tracestate: headers["tracestate"])
+        return try await withRequest(trace: trace) {
+            try await backend.acting(as: caller).storage.documents(Query(in: "invoices"))
+        }
+    }
+
     @Test func `A request is served for whoever asks, and by the deadline`() async throws {
         let (ann, authorization) = try await signUp("ann")
         try project.seed([("orders/1", ["owner": .string(ann)]), ("orders/2", ["owner": "bob"])])
@@ -60,6 +67,8 @@ struct Mail: Codable, Sendable {
         await #expect(throws: TokenError.self) { try await orders(nil) }
         let caller = try await verifier.verify(authorization: authorization)
         #expect(try await self.orders(of: caller, requestID: "7f3a").documents.count == 2)
+        let fields = ["traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"]
+        #expect(try await invoices(of: caller, headers: fields).documents.isEmpty)
         #expect(try await keepPortrait(Data([1]), of: caller).size == 1)
         await backend.shutDown()
     }

@@ -31,6 +31,7 @@ import Testing
             return
         }
         #expect(received.event == "phx_close")
+        #expect(transport.requests.allSatisfy { $0.request.isShared }, "polls are in no caller's name")
         try transport.verify()
     }
 }

@@ -157,6 +157,7 @@ actor WebChannel {
         // Some servers close the connection after an answer without announcing it, so a pooled connection would be dead.
         var request = HTTPRequest(method, "\(address)?\(text)", headers: headers, isIdempotent: false)
         request.usesFreshConnection = true
+        request.isShared = true
         request.decompresses = false
         request.httpVersion = .http1
         if method == .get {
