@@ -34,7 +34,8 @@ final class DeferredStart: Sendable {
 }
 
 extension DeferredStart {
-    /// The stream that `open` returns, once the clients are there.
+    /// The stream that `open` returns, once the clients are there. Compiled once, since it runs once.
+    @_semantics("optimize.sil.specialize.generic.never")
     func snapshots<Element: Sendable, Failure: Error>(
         failure: @escaping @Sendable (InfrastructureError) -> Failure?,
         _ open: @escaping @Sendable () -> SnapshotStream<Element, Failure>
@@ -56,6 +57,7 @@ extension DeferredStart {
     }
 
     /// The stream that `open` returns, once the clients are there. It announces when that one does.
+    @_semantics("optimize.sil.specialize.generic.never")
     func events<Element: Sendable, Failure: ClientError>(
         _ open: @escaping @Sendable () -> EventStream<Element, Failure>
     ) -> EventStream<Element, Failure> {
