@@ -66,6 +66,8 @@ public struct Route<Client: Sendable>: Sendable {
 
     // MARK: Calls
 
+    /// Compiled once, like what recovers from failures: few calls come here, and there are a hundred kinds of them.
+    @inline(never) @_semantics("optimize.sil.specialize.generic.never")
     private func wait<Failure: ClientError>(_: Failure.Type) async throws(Failure) {
         guard let start, !start.isOver else { return }
         do throws(InfrastructureError) { try await start.wait() } catch { throw Failure(notStarted: error) }
@@ -111,7 +113,7 @@ public struct Route<Client: Sendable>: Sendable {
         _ body: (Client) async throws(Failure) -> Result
     ) async throws(Failure) -> Result {
         guard let board else { return try await run(operation, body) }
-        try await wait(Failure.self)
+        if start != nil { try await wait(Failure.self) }
         return try await board.call(operation, keeping: { result, _, done in keeping(result, done) }, body)
     }
 
@@ -120,7 +122,7 @@ public struct Route<Client: Sendable>: Sendable {
         _ operation: ClientOperation,
         _ body: (Client) async throws(FileStorageError) -> FileTransfer<Output>
     ) async throws(FileStorageError) -> FileTransfer<Output> {
-        try await wait(FileStorageError.self)
+        if start != nil { try await wait(FileStorageError.self) }
         let transfer: FileTransfer<Output>
         switch kind {
         case .direct(let connection):
@@ -146,7 +148,7 @@ public struct Route<Client: Sendable>: Sendable {
     func leased<Result, Failure: ClientError>(
         _ operation: ClientOperation, _ body: (Connection<Client>) async throws(Failure) -> Result
     ) async throws(Failure) -> Result {
-        try await wait(Failure.self)
+        if start != nil { try await wait(Failure.self) }
         let (connection, lease) = try lease(operation, Failure.self)
         defer { if let lease { board?.release(lease) } }
         return try await body(connection)
@@ -205,6 +207,7 @@ public struct Route<Client: Sendable>: Sendable {
         }
     }
 
+    @inline(never) @_semantics("optimize.sil.specialize.generic.never")
     private func started<Element: Sendable, Failure: Error>(
         failure: @escaping @Sendable (InfrastructureError) -> Failure?,
         _ open: @escaping @Sendable () -> SnapshotStream<Element, Failure>
