@@ -16,6 +16,7 @@ let package = Package(
         .library(name: "SwitchyardSync", targets: ["SwitchyardSync"]),
         .library(name: "SwitchyardProviderKit", targets: ["SwitchyardProviderKit"]),
         .library(name: "SwitchyardConformance", targets: ["SwitchyardConformance"]),
+        .library(name: "SwitchyardTesting", targets: ["SwitchyardTesting"]),
         .library(name: "SwitchyardObservation", targets: ["SwitchyardObservation"]),
         .library(name: "SwitchyardLocalFirebase", targets: ["SwitchyardLocalFirebase"]),
         .library(name: "SwitchyardLocalSupabase", targets: ["SwitchyardLocalSupabase"]),
@@ -88,6 +89,8 @@ let package = Package(
         .target(
             name: "SwitchyardConformance",
             dependencies: ["Switchyard", "SwitchyardBytes", "SwitchyardSync", "SwitchyardMock"]),
+        // For tests of apps and providers; imports Swift Testing.
+        .target(name: "SwitchyardTesting", dependencies: ["Switchyard", "SwitchyardMock", "SwitchyardConformance"]),
         .target(name: "SwitchyardObservation", dependencies: ["Switchyard"]),
         // Local servers that speak the vendors' protocols.
         // It signs and verifies tokens by the library that the clients verify them with.
@@ -171,7 +174,7 @@ let package = Package(
         .testTarget(
             name: "SwitchyardMockTests",
             dependencies: [
-                "Switchyard", "SwitchyardMock", "SwitchyardConformance",
+                "Switchyard", "SwitchyardMock", "SwitchyardConformance", "SwitchyardTesting",
                 "SwitchyardTestRuns", "SwitchyardTestSupport",
             ]),
         .testTarget(

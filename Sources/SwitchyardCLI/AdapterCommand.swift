@@ -1,4 +1,5 @@
 import Foundation
+import SwitchyardBytes
 
 /// `switchyard adapter`
 struct AdapterCommand {
@@ -36,25 +37,30 @@ struct AdapterCommand {
     }
 
     private func write(_ adapter: Adapter, to path: String) -> ExitStatus {
-        do {
-            // A file that is there may be an earlier copy with changes.
-            try Data(adapter.text.utf8).write(to: URL(fileURLWithPath: path), options: .withoutOverwriting)
-            Terminal.print("Wrote \(path). Add it to a target that depends on \(adapter.needs).")
-            return .success
-        } catch CocoaError.fileWriteFileExists {
+        func refused(_ reason: String, _ cure: String) -> ExitStatus {
             Terminal.error(
-                "switchyard: writing the adapter “\(adapter.rawValue)” to “\(path)” failed: the file exists. "
-                    + "Choose another name, or move the file away.")
-        } catch {
-            Terminal.error(
-                "switchyard: writing the adapter “\(adapter.rawValue)” to “\(path)” failed: \(error.localizedDescription) "
-                    + "Choose a folder that exists and may be written.")
+                "switchyard: writing the adapter “\(adapter.rawValue)” to “\(path)” failed: \(reason). \(cure)")
+            return .failure
         }
-        return .failure
+        // A file that is there may be an earlier copy with changes.
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
+        guard descriptor >= 0 else {
+            let code = errno
+            return code == EEXIST
+                ? refused("the file exists", "Choose another name, or move the file away.")
+                : refused(SystemFailure(code).description, "Choose a folder that exists and may be written.")
+        }
+        defer { close(descriptor) }
+        if let code = POSIXFile.write(Array(adapter.text.utf8), to: descriptor) {
+            unlink(path)
+            return refused(SystemFailure(code).description, "Make room, or choose another folder.")
+        }
+        Terminal.print("Wrote \(path). Add it to a target that depends on \(adapter.needs).")
+        return .success
     }
 
     static let list = """
-        \(Adapter.allCases.map { "switchyard adapter \($0.rawValue.padding(toLength: 13, withPad: " ", startingAt: 0))\($0.summary)" }
+        \(Adapter.allCases.map { "switchyard adapter \($0.paddedName)\($0.summary)" }
             .joined(separator: "\n"))
 
         Each prints one Swift file for your own package, which it then belongs to; --output FILE writes it there.
@@ -66,6 +72,9 @@ enum Adapter: String, CaseIterable {
     case dependencies, sharing, vapor, hummingbird, log, metrics
 
     static let names = allCases.map(\.rawValue)
+
+    /// As wide as a column of the list.
+    fileprivate var paddedName: String { rawValue + String(repeating: " ", count: max(1, 13 - rawValue.count)) }
 
     var summary: String {
         switch self {

@@ -17,13 +17,14 @@ public final class LiveDocument<Value: Sendable> {
         var value: Value?
         var mismatch: StorageError?
         var hasPendingWrites = false
+        var isFromCache = false
         var serverError: StorageError?
     }
 
     private var state = State()
     /// Why the last edit failed; `nil` again with the next one.
     public private(set) var editError: StorageError?
-    @ObservationIgnored public let document: TypedDocument<Value>
+    @ObservationIgnored public private(set) var document: TypedDocument<Value>
     @ObservationIgnored private let mismatchHandling: MismatchHandling
     @ObservationIgnored private var following: Following?
 
@@ -36,7 +37,16 @@ public final class LiveDocument<Value: Sendable> {
         mismatchHandling = onMismatch
     }
 
+    /// A document that gets its client later, by ``connect(to:)``. Until then, reading fails with `.clientNotSet`.
+    public convenience init(_ document: UnboundDocument<Value>, onMismatch: MismatchHandling = .skip) {
+        self.init(document.in(NoBackend.storage), onMismatch: onMismatch)
+    }
+
     public var phase: LivePhase { watched.phase }
+    /// Whether the server has not confirmed that the value is its current state; `false` while nothing is known.
+    public var isFromCache: Bool { watched.isFromCache }
+    /// Why the stream has failed, as ``phase`` says; ``retry()`` starts over.
+    public var error: StorageError? { watched.phase.error }
     /// `nil` while nothing is known, and if the document is missing or does not fit.
     public var value: Value? { watched.value }
     /// Why the document does not fit the type; `nil` if it fits.
@@ -51,6 +61,25 @@ public final class LiveDocument<Value: Sendable> {
     private var watched: State {
         if following == nil, state.phase.error == nil { follow() }
         return state
+    }
+
+    /// Shows another document of the same client.
+    public func show(_ document: UnboundDocument<Value>) { show(document.in(self.document.storage)) }
+
+    /// Reads through the backend's storage from now on. The value of another client disappears.
+    public func connect(to backend: Infrastructure) { connect(to: backend.storage) }
+
+    func connect(to storage: any StorageClient) {
+        if document.storage.identity != storage.identity { show(document.unbound.in(storage)) }
+    }
+
+    private func show(_ document: TypedDocument<Value>) {
+        let isRead = following != nil || state.phase.error != nil
+        self.document = document
+        guard isRead else { return }
+        state = State()
+        editError = nil
+        follow()
     }
 
     /// Starts over after a failure.
@@ -105,6 +134,7 @@ public final class LiveDocument<Value: Sendable> {
                         self.state = State(
                             phase: snapshot.isFromCache ? .cached : .live, value: snapshot.value,
                             mismatch: snapshot.mismatch, hasPendingWrites: snapshot.hasPendingWrites,
+                            isFromCache: snapshot.isFromCache,
                             serverError: snapshot.document.metadata.serverError)
                     }
                 } catch {
@@ -114,4 +144,8 @@ public final class LiveDocument<Value: Sendable> {
                 }
             })
     }
+}
+
+extension LiveDocument: Connectable {
+    func show(declared target: UnboundDocument<Value>) { show(target) }
 }

@@ -20,6 +20,7 @@ public final class LiveQuery<Value: Sendable> {
         var changes: [DocumentChange] = []
         var mismatches: [StorageError] = []
         var hasPendingWrites = false
+        var isFromCache = false
         var serverError: StorageError?
         var hasMore = false
         /// The number of documents in the stream, including those that are left out.
@@ -36,6 +37,8 @@ public final class LiveQuery<Value: Sendable> {
     @ObservationIgnored private var showsOthers = false
     @ObservationIgnored private let mismatch: MismatchHandling
     @ObservationIgnored private var following: Following?
+    /// Makes a change to what is shown, for example within an animation.
+    @ObservationIgnored var apply: @MainActor (_ change: @MainActor () -> Void) -> Void = { change in change() }
 
     /// - Parameters:
     ///   - query: What to show: a typed collection, or a query over one.
@@ -52,6 +55,13 @@ public final class LiveQuery<Value: Sendable> {
         mismatch = onMismatch
     }
 
+    /// A query that gets its client later, by ``connect(to:)``. Until then, reading fails with `.clientNotSet`.
+    public convenience init(
+        _ query: UnboundQuery<Value>, pageSize: Int? = nil, onMismatch: MismatchHandling = .skip
+    ) {
+        self.init(query.in(NoBackend.storage), pageSize: pageSize, onMismatch: onMismatch)
+    }
+
     // MARK: What there is to see
 
     public var phase: LivePhase { watched.phase }
@@ -65,8 +75,29 @@ public final class LiveQuery<Value: Sendable> {
     public var mismatches: [StorageError] { watched.mismatches }
     /// Whether the rows include writes that the server has not confirmed.
     public var hasPendingWrites: Bool { watched.hasPendingWrites }
+    /// Whether the server has not confirmed that the rows are its current state; `false` while nothing is known.
+    public var isFromCache: Bool { watched.isFromCache }
     /// Whether there may be more results; see ``loadMore()``.
     public var hasMore: Bool { watched.hasMore }
+
+    /// Why the stream has failed, as ``phase`` says; ``retry()`` starts over.
+    public var error: StorageError? { watched.phase.error }
+
+    /// The rows in groups, each in the order of ``rows``: `sections(by: \.list)`. A group stands where its first row does.
+    public func sections<Key: Hashable>(by key: (Value) -> Key) -> [LiveSection<Key, Value>] {
+        var sections: [LiveSection<Key, Value>] = []
+        var positions: [Key: Int] = [:]
+        for row in rows {
+            let key = key(row.value)
+            if let position = positions[key] {
+                sections[position].rows.append(row)
+            } else {
+                positions[key] = sections.count
+                sections.append(LiveSection(id: key, rows: [row]))
+            }
+        }
+        return sections
+    }
 
     /// Why the results come from the cache although the server was asked: a rejected key, missing functions, no network. The
     /// stream keeps retrying, and this is `nil` again as soon as it succeeds.
@@ -86,6 +117,40 @@ public final class LiveQuery<Value: Sendable> {
         showsOthers = true
         state.phase = .loading
         follow()
+    }
+
+    /// Shows another query of the same client.
+    public func show(_ query: UnboundQuery<Value>) { show(query.in(self.query.storage)) }
+
+    /// Reads through the backend's storage from now on. Rows of another client disappear.
+    public func connect(to backend: Infrastructure) { connect(to: backend.storage) }
+
+    func connect(to storage: any StorageClient) {
+        guard query.storage.identity != storage.identity else { return }
+        let isRead = following != nil || state.phase.error != nil
+        query = query.unbound.in(storage)
+        guard isRead else { return }
+        limit = pageSize
+        let removals = state.rows.indices.reversed().map {
+            DocumentChange(kind: .removed, document: state.rows[$0].document, oldIndex: $0, newIndex: nil)
+        }
+        state = State(changes: removals)
+        editError = nil
+        follow()
+    }
+
+    /// Asks the server for the rows again, as `refreshable` does; the stream delivers what is new. Starts over after a failure.
+    ///
+    /// - Returns: Whether the server has answered. If not, the rows stay as they are.
+    @discardableResult
+    public func refresh() async -> Bool {
+        if state.phase.error != nil { retry() }
+        do throws(StorageError) {
+            _ = try await page.documents(from: .server, onMismatch: mismatch)
+            return true
+        } catch {
+            return false
+        }
     }
 
     /// Shows one more page, if there is one.
@@ -184,10 +249,23 @@ public final class LiveQuery<Value: Sendable> {
             ? ListDifference.changesByPosition(from: old, to: new)
             : ListDifference.changes(from: old, to: new, by: QueryEvaluator(query.query))
         showsOthers = false
-        state = State(
+        let next = State(
             phase: snapshot.isFromCache ? .cached : .live, rows: Array(shown), changes: changes,
             mismatches: snapshot.mismatches, hasPendingWrites: snapshot.hasPendingWrites,
-            serverError: snapshot.snapshot.metadata.serverError,
+            isFromCache: snapshot.isFromCache, serverError: snapshot.snapshot.metadata.serverError,
             hasMore: limit.map { snapshot.snapshot.count > $0 } ?? false, found: snapshot.snapshot.count)
+        apply { state = next }
     }
 }
+
+extension LiveQuery: Connectable {
+    func show(declared target: UnboundQuery<Value>) { show(target) }
+}
+
+/// Rows that belong together; see ``LiveQuery/sections(by:)``.
+public struct LiveSection<Key: Hashable, Value: Sendable>: Identifiable {
+    public let id: Key
+    public internal(set) var rows: [LiveQuery<Value>.Row]
+}
+
+extension LiveSection: Sendable where Key: Sendable {}

@@ -16,7 +16,7 @@ public final class LiveSyncStatus {
     @ObservationIgnored private let makeStream: () -> SnapshotStream<SyncStatus, Never>
     @ObservationIgnored private var following: Following?
 
-    /// - Parameter storage: Where the documents are. That of an ``Infrastructure`` tells about the chosen provider only.
+    /// - Parameter storage: Where the documents are. That of an `Infrastructure` tells about the chosen provider only.
     public init(_ storage: any StorageClient) { makeStream = { storage.syncStatus() } }
 
     /// - Parameter infrastructure: Also tells about writes that wait at a provider that was chosen before.
@@ -32,9 +32,9 @@ public final class LiveSyncStatus {
     public var pendingCount: Int { watched.pendingCount }
     /// The first of them, which says since when it waits, and why.
     public var oldestPending: PendingWrite? { watched.oldestPending }
-    /// What is wrong, as ``SyncStatus/firstError`` says.
+    /// What is wrong, as `SyncStatus.firstError` says.
     public var firstError: StorageError? { watched.firstError }
-    /// When the server last confirmed something, as ``SyncStatus/lastSynced`` says.
+    /// When the server last confirmed something, as `SyncStatus.lastSynced` says.
     public var lastSynced: Timestamp? { watched.lastSynced }
 
     private var watched: SyncStatus {

@@ -101,6 +101,20 @@ extension ClientError {
         #expect(await model.problem == "You may not change this list.")
         #expect(project.documentCount == 2)
 
+        let users = StubUserClient(currentUser: { UserModel(id: "ada", displayName: "Ada") })
+        let name = try await users.currentUser().displayName
+        #expect(name == "Ada")
+
+        let unset = UnsetClients.stubs { Issue.record("\($0)") }  // in XCTest: { XCTFail($0) }
+        let contacts = StubContactsClient(over: unset.contacts) { $0.remove = { _ in } }
+        let readOnly = StubStorageClient(over: phone.storage) {
+            $0.commit = { _ in throw StorageError(.unauthorized, "Nothing may be written.") }
+        }
+        try await contacts.remove("bob")
+        let refusal = await #expect(throws: StorageError.self) { try await readOnly.setDocument("a/1", ["n": 1]) }
+        #expect(refusal?.code == .unauthorized)
+        await withKnownIssue { _ = try? await contacts.contacts() }
+
         let strict = MockBackend(
             rules: MockRules { request in
                 guard let userID = request.userID else { return false }
@@ -152,7 +166,7 @@ extension ClientError {
 
     @Test func `Every piece of Swift in the article stands above, line for line`() throws {
         let article = try Article("Plugins/SwitchyardMock/Documentation.docc/TestingYourApp.md")
-        #expect(article.blocks(of: "swift").count == 11)
+        #expect(article.blocks(of: "swift").count == 12)
         let missing = try article.missing(in: #filePath)
         #expect(missing.isEmpty, "not done in the test: \(missing)")
     }

@@ -297,6 +297,9 @@ extension Home {
 
     @Test func `Every piece of Swift in the article stands in the tests, line for line`() throws {
         let article = try Article("Sources/Switchyard/Documentation.docc/StateAndScreens.md")
-        #expect(try article.missing(in: #filePath) == [])
+        let others = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appendingPathComponent("LivePageTests.swift")
+        let missing = Set(try article.missing(in: #filePath)).intersection(try article.missing(in: others.path))
+        #expect(missing == [])
     }
 }

@@ -90,6 +90,9 @@ extension MockBackend {
         return backend
     }
 
+    /// Adds the missing parts of ``MockSample``.
+    public func addSample() throws(InfrastructureError) { try MockSample.fill(self) }
+
     /// Adds documents directly, without a client: for tests and demos.
     ///
     /// Existing documents stay. Live streams are updated.

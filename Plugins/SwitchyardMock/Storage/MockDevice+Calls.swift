@@ -35,7 +35,8 @@ extension MockDevice {
     ) -> (WriteReceipt, [Action]) {
         let answer = MockWriteQueue.Answer()
         let merging = hasTakenEffect ? nil : queue.merging(batch)
-        var item = MockWriteQueue.Item(id: id, batch: merging?.batch ?? batch, queuedAt: now, answer: answer)
+        var item = MockWriteQueue.Item(
+            id: id, batch: merging?.batch ?? batch, queuedAt: merging?.last.queuedAt ?? now, answer: answer)
         if let last = merging?.last { item.earlier = last.earlier + [last] }
         if hasTakenEffect {
             item.attempts = 1

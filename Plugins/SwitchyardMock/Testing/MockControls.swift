@@ -14,7 +14,8 @@ public final class MockControls<Failure: ClientError>: Sendable {
         let operation: String?
         /// The affected calls from now on, counted from 1.
         let calls: ClosedRange<Int>
-        let outcome: @Sendable () -> Result<any Sendable, Failure>
+        /// `nil` leaves a call to the backend.
+        let outcome: @Sendable (MockCall) -> Result<any Sendable, Failure>?
         var seen = 0
     }
 
@@ -54,7 +55,7 @@ public final class MockControls<Failure: ClientError>: Sendable {
     ///   - error: The error that the caller gets.
     public func fail<Answer>(
         _ operation: MockOperation<Answer, Failure>, onCall call: Int = 1, times: Int = 1, with error: Failure
-    ) { add("fail(\(operation))", operation.name, call, times) { .failure(error) } }
+    ) { add("fail(\(operation))", operation.name, call, times) { _ in .failure(error) } }
 
     /// Makes a call of `operation` fail with `code`, without an effect: `fail(.commit, with: .unavailable)`.
     public func fail<Answer>(
@@ -63,13 +64,34 @@ public final class MockControls<Failure: ClientError>: Sendable {
 
     /// Makes a call of any operation fail, without an effect.
     public func failAny(onCall call: Int = 1, times: Int = 1, with error: Failure) {
-        add("failAny()", nil, call, times) { .failure(error) }
+        add("failAny()", nil, call, times) { _ in .failure(error) }
     }
 
     /// Answers calls of `operation` without asking the backend.
     public func answer<Answer>(
         _ operation: MockOperation<Answer, Failure>, onCall call: Int = 1, times: Int = 1, with answer: Answer
-    ) { add("answer(\(operation))", operation.name, call, times) { .success(answer) } }
+    ) { add("answer(\(operation))", operation.name, call, times) { _ in .success(answer) } }
+
+    /// Answers calls of `operation` by what they ask for, until ``reset()``.
+    ///
+    /// ```swift
+    /// storage.controls.answer(.document) { call in
+    ///     if call.subject == "users/alice" { throw StorageError(.unavailable, "No connection.") }
+    ///     return nil
+    /// }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - operation: The kind of call.
+    ///   - body: Returns the answer, or throws the error; `nil` leaves the call to the backend. What it throws that is not this
+    ///     client's error reaches the caller with the code `.unknown`.
+    public func answer<Answer>(
+        _ operation: MockOperation<Answer, Failure>, by body: @escaping @Sendable (MockCall) throws -> Answer?
+    ) {
+        add("answer(\(operation))", operation.name, 1, .max) { call in
+            do { return try body(call).map { .success($0) } } catch { return .failure(.wrapping(error)) }
+        }
+    }
 
     /// Lets the next writing calls take effect, but loses their answers.
     public func loseAnswers(_ count: Int = 1) {
@@ -83,7 +105,7 @@ public final class MockControls<Failure: ClientError>: Sendable {
     /// of 3 times left`. If this list is not empty at the end of a test, the test has scripted a call that never happened.
     public var unused: [String] {
         state.withLock { state in
-            let rules = state.rules.map { rule in
+            let rules = state.rules.filter { $0.calls.upperBound < .max || $0.seen == 0 }.map { rule in
                 let used = max(0, rule.seen - rule.calls.lowerBound + 1)
                 guard used > 0 else { return rule.text }
                 return "\(rule.text), \(rule.calls.count - used) of \(rule.calls.count) times left"
@@ -171,24 +193,26 @@ public final class MockControls<Failure: ClientError>: Sendable {
 
     private func record(_ operation: String, _ subject: @autoclosure () -> String) -> Result<any Sendable, Failure>? {
         guard !isIdle.load(ordering: .relaxed) else { return nil }
-        let call = isRecording ? MockCall(operation: operation, subject: subject()) : nil
-        return state.withLock { state in
-            if let call { state.calls.append(call) }
-            var outcome: Result<any Sendable, Failure>?
+        let call = MockCall(operation: operation, subject: subject())
+        let outcomes = state.withLock { state in
+            if state.isRecording { state.calls.append(call) }
+            var outcomes: [@Sendable (MockCall) -> Result<any Sendable, Failure>?] = []
             for index in state.rules.indices where state.rules[index].operation ?? operation == operation {
                 state.rules[index].seen += 1
-                if outcome == nil, state.rules[index].calls.contains(state.rules[index].seen) {
-                    outcome = state.rules[index].outcome()
+                if state.rules[index].calls.contains(state.rules[index].seen) {
+                    outcomes.append(state.rules[index].outcome)
                 }
             }
             state.rules.removeAll { $0.seen >= $0.calls.upperBound }
-            return outcome
+            return outcomes
         }
+        // Outside the lock, because a test's own closure may use these controls.
+        return outcomes.lazy.compactMap { $0(call) }.first
     }
 
     private func add(
         _ text: String, _ operation: String?, _ call: Int, _ times: Int,
-        _ outcome: @escaping @Sendable () -> Result<any Sendable, Failure>
+        _ outcome: @escaping @Sendable (MockCall) -> Result<any Sendable, Failure>?
     ) {
         let first = max(1, call)
         let (last, overflow) = first.addingReportingOverflow(max(1, times) - 1)

@@ -11,20 +11,29 @@ public struct Route<Client: Sendable>: Sendable {
     }
 
     let kind: Kind
+    /// What every call and stream waits for first; `nil` if the clients are there from the beginning.
+    private let start: DeferredStart?
 
     /// Leads to `client`, with nothing in between.
-    public init(to client: Client) { kind = .direct(Connection(client: client, policy: nil)) }
+    public init(to client: Client) { self.init(.direct(Connection(client: client, policy: nil))) }
 
     /// Leads to `client`, with `policy` around each call.
     package init(to client: Client, _ policy: CallPolicy) {
-        kind = .direct(Connection(client: client, policy: policy))
+        self.init(.direct(Connection(client: client, policy: policy)))
     }
 
     /// Leads to the current client of `board`.
-    init(_ board: Switchboard<Client>) { kind = .switched(board) }
+    ///
+    /// - Parameter start: What puts the first client there, when it is needed.
+    init(_ board: Switchboard<Client>, after start: DeferredStart? = nil) { self.init(.switched(board), start) }
 
     /// Leads nowhere: every call and every stream fails for the same reason.
-    package init(refusing refusal: Refusal) { kind = .refusing(refusal) }
+    package init(refusing refusal: Refusal) { self.init(.refusing(refusal)) }
+
+    private init(_ kind: Kind, _ start: DeferredStart? = nil) {
+        self.kind = kind
+        self.start = start
+    }
 
     /// The current client, for synchronous properties; `nil` if there is none.
     package var client: Client? {
@@ -32,6 +41,14 @@ public struct Route<Client: Sendable>: Sendable {
         case .direct(let connection): connection.client
         case .switched(let board): board.connection?.client
         case .refusing: nil
+        }
+    }
+
+    /// The current client, once there can be one.
+    package var readyClient: Client? {
+        get async {
+            if let start { try? await start.wait() }
+            return client
         }
     }
 
@@ -49,6 +66,11 @@ public struct Route<Client: Sendable>: Sendable {
 
     // MARK: Calls
 
+    private func wait<Failure: ClientError>(_: Failure.Type) async throws(Failure) {
+        guard let start, !start.isOver else { return }
+        do throws(InfrastructureError) { try await start.wait() } catch { throw Failure(notStarted: error) }
+    }
+
     /// Runs `body` on a client.
     func call<Result, Failure: ClientError>(
         _ operation: ClientOperation, _ body: (Client) async throws(Failure) -> Result
@@ -65,6 +87,7 @@ public struct Route<Client: Sendable>: Sendable {
     private func run<Result, Failure: ClientError>(
         _ operation: ClientOperation, _ body: (Client) async throws(Failure) -> Result
     ) async throws(Failure) -> Result {
+        if start != nil { try await wait(Failure.self) }
         let (connection, lease) = try lease(operation, Failure.self)
         defer { if let lease { board?.release(lease) } }
         return try await connection.run(operation, body)
@@ -88,6 +111,7 @@ public struct Route<Client: Sendable>: Sendable {
         _ body: (Client) async throws(Failure) -> Result
     ) async throws(Failure) -> Result {
         guard let board else { return try await run(operation, body) }
+        try await wait(Failure.self)
         return try await board.call(operation, keeping: { result, _, done in keeping(result, done) }, body)
     }
 
@@ -96,6 +120,7 @@ public struct Route<Client: Sendable>: Sendable {
         _ operation: ClientOperation,
         _ body: (Client) async throws(FileStorageError) -> FileTransfer<Output>
     ) async throws(FileStorageError) -> FileTransfer<Output> {
+        try await wait(FileStorageError.self)
         let transfer: FileTransfer<Output>
         switch kind {
         case .direct(let connection):
@@ -121,6 +146,7 @@ public struct Route<Client: Sendable>: Sendable {
     func leased<Result, Failure: ClientError>(
         _ operation: ClientOperation, _ body: (Connection<Client>) async throws(Failure) -> Result
     ) async throws(Failure) -> Result {
+        try await wait(Failure.self)
         let (connection, lease) = try lease(operation, Failure.self)
         defer { if let lease { board?.release(lease) } }
         return try await body(connection)
@@ -135,7 +161,8 @@ public struct Route<Client: Sendable>: Sendable {
     ) -> SnapshotStream<Element, Never> {
         switch kind {
         case .direct(let connection): connection.observed(operation, open(connection.client))
-        case .switched(let board): board.states(operation, absent: absent, open)
+        case .switched(let board):
+            started(failure: { _ in nil }) { board.states(operation, absent: absent, open) }
         case .refusing: .only(absent)
         }
     }
@@ -170,9 +197,20 @@ public struct Route<Client: Sendable>: Sendable {
         switch kind {
         case .direct(let connection):
             connection.observed(operation, open(connection.client)).guarded(operation, like: connection.policy)
-        case .switched(let board): board.snapshots(operation, rebase: rebase, open).guarded(operation)
+        case .switched(let board):
+            started(failure: { Failure(notStarted: $0) }) {
+                board.snapshots(operation, rebase: rebase, open).guarded(operation)
+            }
         case .refusing(let refusal): .failing(refusal.error(operation))
         }
+    }
+
+    private func started<Element: Sendable, Failure: Error>(
+        failure: @escaping @Sendable (InfrastructureError) -> Failure?,
+        _ open: @escaping @Sendable () -> SnapshotStream<Element, Failure>
+    ) -> SnapshotStream<Element, Failure> {
+        guard let start, !start.isOver else { return open() }
+        return start.snapshots(failure: failure, open)
     }
 
     /// A stream of events, which moves over to the next client after a switch.
@@ -188,9 +226,13 @@ public struct Route<Client: Sendable>: Sendable {
         case .direct(let connection):
             return connection.observed(made, open(connection.client)).guarded(made, like: connection.policy)
         case .switched(let board):
-            let stream =
-                isPinned ? EventStream(from: { LeasedEventSource(board, made, open) }) : board.events(made, open)
-            return stream.guarded(made)
+            let opened: @Sendable () -> EventStream<Element, Failure> = {
+                let stream =
+                    isPinned ? EventStream(from: { LeasedEventSource(board, made, open) }) : board.events(made, open)
+                return stream.guarded(made)
+            }
+            guard let start, !start.isOver else { return opened() }
+            return start.events(opened)
         case .refusing(let refusal): return .failing(refusal.error(made))
         }
     }

@@ -10,13 +10,13 @@ public protocol RoutedAuthClient: AuthClient {
 extension RoutedAuthClient {
     public var provider: InfrastructureProvider { route.client?.provider ?? .unavailable }
     public var capabilities: AuthCapabilities { route.client?.capabilities ?? AuthCapabilities() }
-    public var state: AuthState { get async { await route.client?.state ?? .unknown } }
+    public var state: AuthState { get async { await route.readyClient?.state ?? .unknown } }
     public func authStateStream() -> SnapshotStream<AuthState, Never> {
         route.states("state stream", absent: .unknown) { $0.authStateStream() }
     }
     public var wipeRequests: [WipeRequest]? { route.client?.wipeRequests }
     public var session: SessionSnapshot {
-        get async { await route.client?.session ?? SessionSnapshot(issuer: .unavailable, state: .unknown) }
+        get async { await route.readyClient?.session ?? SessionSnapshot(issuer: .unavailable, state: .unknown) }
     }
 
     @discardableResult

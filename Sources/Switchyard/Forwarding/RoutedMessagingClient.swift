@@ -9,7 +9,7 @@ extension RoutedMessagingClient {
     public var provider: InfrastructureProvider { route.client?.provider ?? .unavailable }
     public var capabilities: MessagingCapabilities { route.client?.capabilities ?? MessagingCapabilities() }
     public var permission: MessagingPermission {
-        get async { await route.client?.permission ?? .undetermined }
+        get async { await route.readyClient?.permission ?? .undetermined }
     }
 
     public func requestPermission() async throws(MessagingError) -> MessagingPermission {

@@ -130,7 +130,7 @@ extension RoutedStorageClient {
             try await storage.resolveRefusedWrite(id, requeuing: batch)
         }
     }
-    public var unsentWrites: UnsentWrites? { get async { await route.client?.unsentWrites } }
+    public var unsentWrites: UnsentWrites? { get async { await route.readyClient?.unsentWrites } }
     public func clearPersistence() async throws(StorageError) {
         try await route.call("clear persistence") { storage throws(StorageError) in
             try await storage.clearPersistence()

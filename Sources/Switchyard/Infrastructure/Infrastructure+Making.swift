@@ -35,6 +35,60 @@ extension Infrastructure {
             options: options, optionalServices: [.files, .messaging])
     }
 
+    /// All clients from one provider, there at once: for places that can neither wait nor throw, such as `static let`, an app's
+    /// `init` and the default value of a dependency.
+    ///
+    /// ```swift
+    /// static let backend = Infrastructure.deferred(.acme(project: "demo", apiKey: key), stateFolder: folder)
+    /// ```
+    ///
+    /// Nothing happens until a client is used for the first time, or ``start()`` is called. Calls and streams wait for the start,
+    /// and fail with its error; the next use tries again. Until then the clients have no ``StorageClient/provider`` and no
+    /// capabilities.
+    ///
+    /// - Parameters:
+    ///   - module: The provider, set up.
+    ///   - others: Further providers, to switch to later with ``use(_:for:)``.
+    ///   - stateFolder: A folder for data that must outlast the process; `nil` keeps everything in memory.
+    ///   - observer: Observes everything that clients do.
+    public static func deferred(
+        _ module: some InfrastructureModule, others: [any InfrastructureModule] = [], stateFolder: URL? = nil,
+        observer: any InfrastructureObserver = SilentObserver()
+    ) -> Infrastructure {
+        deferred(module, others: others, in: InfrastructureOptions(stateFolder: stateFolder, observer: observer))
+    }
+
+    /// As ``deferred(_:others:stateFolder:observer:)``, with options that set more than a folder.
+    public static func deferred(
+        _ module: some InfrastructureModule, others: [any InfrastructureModule] = [], in options: InfrastructureOptions
+    ) -> Infrastructure {
+        deferred(
+            InfrastructureConfiguration(InfrastructureSelection(default: module.provider)),
+            by: InfrastructureFactory([module] + others), in: options, optionalServices: [.files, .messaging])
+    }
+
+    /// As ``deferred(_:others:stateFolder:observer:)``, for a choice of several providers.
+    public static func deferred(
+        _ selection: InfrastructureSelection, by factory: InfrastructureFactory,
+        in options: InfrastructureOptions = InfrastructureOptions()
+    ) -> Infrastructure {
+        deferred(InfrastructureConfiguration(selection), by: factory, in: options)
+    }
+
+    private static func deferred(
+        _ configuration: InfrastructureConfiguration, by factory: InfrastructureFactory,
+        in options: InfrastructureOptions, optionalServices: Set<InfrastructureService> = []
+    ) -> Infrastructure {
+        let coordinator = SwitchCoordinator(
+            factory: factory, configuration: configuration, options: options, optionalServices: optionalServices)
+        let start = DeferredStart {
+            do throws(InfrastructureError) { return .success(try await coordinator.begin()) } catch {
+                return .failure(error)
+            }
+        }
+        return Infrastructure(coordinator, start)
+    }
+
     /// All clients, as configured in a file; see ``InfrastructureConfiguration`` for its format.
     ///
     /// ```swift

@@ -14,29 +14,44 @@ public final class Infrastructure: Sendable {
     public let notifications: any NotificationClient
 
     let coordinator: SwitchCoordinator
+    /// What makes the clients when they are first used; `nil` if they are there from the beginning.
+    private let deferredStart: DeferredStart?
 
     /// - Parameter optionalServices: Services that may be missing if their provider lacks them; their calls then say why.
-    init(
+    convenience init(
         factory: InfrastructureFactory, configuration: InfrastructureConfiguration,
         options: InfrastructureOptions, optionalServices: Set<InfrastructureService> = []
     ) async throws(InfrastructureError) {
-        coordinator = SwitchCoordinator(
-            factory: factory, configuration: configuration, options: options,
-            optionalServices: optionalServices)
+        let coordinator = SwitchCoordinator(
+            factory: factory, configuration: configuration, options: options, optionalServices: optionalServices)
+        self.init(coordinator, nil)
+        try await coordinator.begin()
+    }
+
+    /// - Parameter start: Makes the clients when they are first used.
+    init(_ coordinator: SwitchCoordinator, _ start: DeferredStart?) {
+        self.coordinator = coordinator
+        deferredStart = start
         let clients = coordinator.clients
-        auth = InfrastructureAuthClient(route: Route(clients.auth.board)) { [coordinator] in
+        auth = InfrastructureAuthClient(route: Route(clients.auth.board, after: start)) {
             await coordinator.settleSession()
         }
         storage = InfrastructureStorageClient(
-            route: Route(clients.storage.board), network: clients.storageNetwork, coordinator: coordinator)
-        files = clients.files.client(keeping: coordinator)
-        messaging = clients.messaging.client(keeping: coordinator)
-        users = clients.users.client(keeping: coordinator)
-        contacts = clients.contacts.client(keeping: coordinator)
-        checkIns = clients.checkIns.client(keeping: coordinator)
-        notifications = clients.notifications.client(keeping: coordinator)
-        try await coordinator.begin()
+            route: Route(clients.storage.board, after: start), network: clients.storageNetwork,
+            coordinator: coordinator)
+        files = clients.files.client(keeping: coordinator, after: start)
+        messaging = clients.messaging.client(keeping: coordinator, after: start)
+        users = clients.users.client(keeping: coordinator, after: start)
+        contacts = clients.contacts.client(keeping: coordinator, after: start)
+        checkIns = clients.checkIns.client(keeping: coordinator, after: start)
+        notifications = clients.notifications.client(keeping: coordinator, after: start)
     }
+
+    /// Makes the clients of an infrastructure that was ``deferred(_:others:in:)``, if no one has used them yet. Otherwise this
+    /// returns at once.
+    ///
+    /// - Throws: As the initializers. You can call this again, and so does the next use of a client.
+    public func start() async throws(InfrastructureError) { try await deferredStart?.wait() }
 
     /// The current selection.
     public var selection: InfrastructureSelection { get async { await coordinator.configuration.selection } }
@@ -49,13 +64,15 @@ public final class Infrastructure: Sendable {
     public func use(
         _ provider: InfrastructureProvider, for service: InfrastructureService
     ) async throws(InfrastructureError) -> SwitchReport {
-        try await coordinator.change { $0.selection[service] = provider }
+        try await start()
+        return try await coordinator.change { $0.selection[service] = provider }
     }
 
     /// Switches to another selection.
     @discardableResult
     public func use(_ selection: InfrastructureSelection) async throws(InfrastructureError) -> SwitchReport {
-        try await coordinator.change { $0.selection = selection }
+        try await start()
+        return try await coordinator.change { $0.selection = selection }
     }
 
     /// Switches to another configuration. A provider whose settings differ gets new clients.
@@ -64,7 +81,8 @@ public final class Infrastructure: Sendable {
     ///   they are drained. Switch to another provider first, or choose another folder.
     @discardableResult
     public func use(_ configuration: InfrastructureConfiguration) async throws(InfrastructureError) -> SwitchReport {
-        try await coordinator.change { $0 = configuration }
+        try await start()
+        return try await coordinator.change { $0 = configuration }
     }
 
     /// For servers: verifies the tokens of requests, as issued by the chosen auth provider. After ``use(_:for:)`` with
@@ -72,6 +90,7 @@ public final class Infrastructure: Sendable {
     ///
     /// - Throws: `.unsupported` if the provider has no verifier.
     public func tokenVerifier() async throws(InfrastructureError) -> any TokenVerifier {
+        try await start()
         let (factory, policies) = try await coordinator.factoryAndPolicies(for: .auth)
         let verifier = factory.verifier
         return verifier.with(policies.policy(for: .auth, of: verifier.provider))
@@ -82,7 +101,8 @@ public final class Infrastructure: Sendable {
     ///
     /// - Throws: `.unsupported` if the storage's provider cannot act for callers.
     public func acting(as caller: VerifiedToken) async throws(InfrastructureError) -> ActingClients {
-        try ActingClients(caller, by: try await coordinator.factories())
+        if let deferredStart { try await deferredStart.wait() }
+        return try ActingClients(caller, by: try await coordinator.factories())
     }
 
     /// For servers: clients that act for the project itself, with the service account or service key of its configuration.
@@ -92,13 +112,15 @@ public final class Infrastructure: Sendable {
     /// - Throws: `.invalidConfiguration` if the configuration has no such credential; `.unsupported` if the provider does not
     ///   support it.
     public func actingAsProject() async throws(InfrastructureError) -> ProjectClients {
-        try ProjectClients(by: try await coordinator.factories())
+        try await start()
+        return try ProjectClients(by: try await coordinator.factories())
     }
 
     /// For servers: manages all accounts of the chosen auth provider's project.
     ///
     /// - Throws: As ``actingAsProject()``.
     public func admin() async throws(InfrastructureError) -> any AdminClient {
+        try await start()
         let (factory, policies) = try await coordinator.factoryAndPolicies(for: .auth)
         let admin = try factory.makeAdminClient()
         return admin.with(policies.policy(for: .auth, of: admin.provider))
@@ -108,6 +130,7 @@ public final class Infrastructure: Sendable {
     ///
     /// - Throws: As ``actingAsProject()``.
     public func messageSender() async throws(InfrastructureError) -> any MessageSender {
+        try await start()
         let (factory, policies) = try await coordinator.factoryAndPolicies(for: .messaging)
         let sender = try factory.makeMessageSender()
         return sender.with(policies.policy(for: .messaging, of: sender.provider))

@@ -10,15 +10,15 @@ extension LocalStore {
         }
     }
 
-    /// Adds a batch to the queue in place of another one: both or neither.
+    /// Adds a batch to the queue in place of another one, since when it waits: both or neither.
     func replace(
-        _ batch: QueuedBatch, by writes: [DocumentWrite], as name: String, at time: Timestamp
+        _ batch: QueuedBatch, by writes: [DocumentWrite], as name: String
     ) throws(StorageError) -> (QueuedBatch, Documents) {
         try perform(.writeLocally) { transaction throws(StorageError) in
             let cached = try transaction.cachedDocuments(at: batch.paths)
             try transaction.remove(batch)
             try transaction.recomputeOverlays(at: batch.paths, over: cached)
-            return try transaction.queue(writes, as: name, at: time)
+            return try transaction.queue(writes, as: name, at: batch.queuedAt)
         }
     }
 

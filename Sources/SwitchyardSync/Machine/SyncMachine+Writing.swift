@@ -22,7 +22,7 @@ extension SyncMachine {
                 lastMergeable = local.globals.highestBatchNumber
                 return
             }
-            let (batch, changes) = try local.replace(last, by: [merged], as: makeName(), at: time)
+            let (batch, changes) = try local.replace(last, by: [merged], as: makeName())
             pipeline.removeAll { $0.number == last.number }
             ahead.removeAll { $0.number == last.number }
             // Who waits for the earlier write waits for this one.

@@ -102,6 +102,28 @@ import Testing
         #expect(controls.unused.isEmpty)
     }
 
+    @Test func `A script can look at the calls, and leave some of them to the backend`() async throws {
+        let storage = MockStorageClient(MockBackend())
+        try await storage.setDocument("a/1", ["n": 1])
+        storage.controls.answer(.document) { [controls = storage.controls] call in
+            #expect(controls.calls.isEmpty)
+            switch call.subject {
+            case "a/2": return .existing("a/2", ["n": 2])
+            case "a/3": throw StorageError(.unavailable, "No connection.")
+            case "a/4": throw CancellationError()
+            default: return nil
+            }
+        }
+        #expect(storage.controls.unused == ["answer(document)"])
+        for n in 1...2 { #expect(try await storage.document(StoragePath("a/\(n)"))["n"] == .of(n)) }
+        let third = await #expect(throws: StorageError.self) { try await storage.document("a/3") }
+        let fourth = await #expect(throws: StorageError.self) { try await storage.document("a/4") }
+        #expect(third?.code == .unavailable && fourth?.code == .cancelled)
+        #expect(storage.controls.unused.isEmpty)
+        storage.controls.reset()
+        #expect(try await !storage.document("a/3").exists)
+    }
+
     @Test func `Preview clients show the sample, and people share a backend`() async throws {
         let backend = MockBackend.sample()
         let storage = PreviewStorageClient(backend)

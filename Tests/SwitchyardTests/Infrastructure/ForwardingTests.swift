@@ -37,6 +37,16 @@ import Testing
         #expect(routed.names == requirements.names)
     }
 
+    @Test(arguments: protocols.keys.sorted())
+    func `The stub names each requirement of its protocol once`(_ name: String) throws {
+        let folder = try #require(Self.protocols[name])
+        let requirements = try Members(body(of: "protocol \(name)", in: Self.text("\(folder)/\(name)")))
+        let file = Self.sources.appendingPathComponent("../../Plugins/SwitchyardMock/Stubs/Stub\(name).swift")
+        let text = try String(contentsOf: file.standardized, encoding: .utf8)
+        let start = try #require(text.range(of: "// MARK: Requirements\n"))
+        #expect(Members(String(text[start.upperBound...])).names == requirements.names)
+    }
+
     @Test func `There is a routed client and a slot for every service`() {
         #expect(Self.protocols.count == InfrastructureService.allCases.count)
         #expect(ClientTable().all.map(\.service) == InfrastructureService.allCases)

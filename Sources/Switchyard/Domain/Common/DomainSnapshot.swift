@@ -76,7 +76,7 @@ extension ListenOptions {
 
 extension SnapshotStream where Failure == DomainError {
     /// The elements of a client that does not tell their origin.
-    func asDomainSnapshots() -> SnapshotStream<DomainSnapshot<Element>, DomainError> {
+    package func asDomainSnapshots() -> SnapshotStream<DomainSnapshot<Element>, DomainError> {
         mapElements { DomainSnapshot($0) }
     }
 }

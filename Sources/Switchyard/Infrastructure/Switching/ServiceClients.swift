@@ -101,9 +101,11 @@ final class ServiceClients<Client: Sendable>: AnyServiceClients {
 
     /// The client for apps, which always forwards to the chosen one.
     ///
-    /// - Parameter owner: An object that lives as long as the result.
-    func client(keeping owner: (any AnyObject & Sendable)? = nil) -> Client {
-        routed(Routed(Route(board), keeping: owner))
+    /// - Parameters:
+    ///   - owner: An object that lives as long as the result.
+    ///   - start: What puts the first client on the board, when it is needed.
+    func client(keeping owner: (any AnyObject & Sendable)? = nil, after start: DeferredStart? = nil) -> Client {
+        routed(Routed(Route(board, after: start), keeping: owner))
     }
 
     /// The client of `provider` in `plan` for a domain client, which names errors itself; `nil` if there is none.

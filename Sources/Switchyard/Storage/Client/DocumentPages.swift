@@ -41,7 +41,7 @@ public struct DocumentPages: AsyncSequence, Sendable {
                 let size = try nextSize()
                 let page = try nextQuery(size)
                 let found = try await pages.storage.documents(page, from: pages.source)
-                let snapshot = found.count > size ? found.prefix(size) : found
+                let snapshot = found.count > size ? found.limited(to: size) : found
                 guard let last = snapshot.documents.last else {
                     if let cut = found.cut {
                         step(over: cut)

@@ -1,4 +1,4 @@
-/// The whole result of a query at one moment, and its difference from the previous one.
+/// The whole result of a query at one moment, a collection of its documents, and its difference from the previous one.
 public struct QuerySnapshot: Sendable {
     public let query: Query
     /// All results, in the query's order.
@@ -60,11 +60,8 @@ public struct QuerySnapshot: Sendable {
         self.cut = cut
     }
 
-    public var count: Int { documents.count }
-    public var isEmpty: Bool { documents.isEmpty }
-
     /// A one-time result of the first `count` documents.
-    func prefix(_ count: Int) -> QuerySnapshot {
+    func limited(to count: Int) -> QuerySnapshot {
         QuerySnapshot(query: query, documents: Array(documents.prefix(count)), metadata: metadata)
     }
 
@@ -94,6 +91,13 @@ public struct QuerySnapshot: Sendable {
             },
             metadata: metadata)
     }
+}
+
+extension QuerySnapshot: RandomAccessCollection {
+    public var startIndex: Int { 0 }
+    public var endIndex: Int { documents.endIndex }
+    public subscript(position: Int) -> DocumentSnapshot { documents[position] }
+    public func makeIterator() -> DocumentList.Iterator { documents.makeIterator() }
 }
 
 extension QuerySnapshot: Equatable {

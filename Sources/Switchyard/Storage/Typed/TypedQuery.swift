@@ -54,6 +54,13 @@ extension TypedQuerySource {
 
     // MARK: Steps with properties instead of names; a property that stands for no field is a mistake of the query.
 
+    /// Only documents that meet a condition: `where { $0.done == false && $0.priority >= 2 }`; see ``QueryFields``.
+    public func `where`<Predicate: QueryPredicate<Value>>(
+        _ predicate: (QueryFields<Value>) -> Predicate
+    ) -> TypedQuery<Value> {
+        narrowed { typed.converter.narrowing($0, to: predicate(QueryFields()).condition) }
+    }
+
     /// Only documents whose property compares to `value` like this: `where(\.done, .equal, false)`.
     public func `where`<Field: Encodable>(
         _ property: KeyPath<Value, Field>, _ operation: Filter.Operator, _ value: Field
@@ -71,14 +78,14 @@ extension TypedQuerySource {
 
     /// Only documents whose property passes `test`: `where(\.done, .isNotNull)`.
     public func `where`(_ property: PartialKeyPath<Value>, _ test: Filter.Test) -> TypedQuery<Value> {
-        with(property) { query, field throws(StorageError) in query.where(field, test) }
+        narrowed { typed.converter.testing($0, property, test) }
     }
 
     /// Sorted by `property`, after earlier orders. Documents without the field are left out.
     public func ordered(
         by property: PartialKeyPath<Value>, _ direction: Query.Direction = .ascending
     ) -> TypedQuery<Value> {
-        with(property) { query, field throws(StorageError) in query.ordered(by: field, direction) }
+        narrowed { typed.converter.ordering($0, by: property, direction) }
     }
 
     /// The sum of the numbers in `property`; 0 if there are none.
@@ -94,33 +101,6 @@ extension TypedQuerySource {
     private func compare(
         _ property: PartialKeyPath<Value>, _ operation: Filter.Operator, _ operand: some Encodable
     ) -> TypedQuery<Value> {
-        let converter = typed.converter
-        return with(property) { query, field throws(StorageError) in
-            let operand = try converter.operand(operand)
-            return query.where(field, operation, field.isDocumentID ? operand.digitsOfNumbers : operand)
-        }
-    }
-
-    private func with(
-        _ property: PartialKeyPath<Value>, _ step: (Query, FieldPath) throws(StorageError) -> Query
-    ) -> TypedQuery<Value> {
-        narrowed { query in
-            do throws(StorageError) {
-                return try step(query, typed.converter.field(property))
-            } catch {
-                return query.failing(error)
-            }
-        }
-    }
-}
-
-extension DocumentValue {
-    /// Names are text: a number stands for its digits, also in an array.
-    fileprivate var digitsOfNumbers: DocumentValue {
-        switch self {
-        case .integer(let number): .string(String(number))
-        case .array(let elements): .array(elements.map(\.digitsOfNumbers))
-        default: self
-        }
+        narrowed { typed.converter.comparing($0, property, operation, operand) }
     }
 }

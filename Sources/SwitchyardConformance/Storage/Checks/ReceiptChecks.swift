@@ -64,10 +64,12 @@ extension StorageConformance {
             let typing = context.client.mergingWaitingWrites()
             try await context.client.disableNetwork()
             let first = try await typing.setDocument(path, ["number": 1, "text": "a"])
+            let queue = context.watch(context.client.pendingWrites())
+            let waiting = try await queue.newest("the first write") { $0.map(\.id) == [first.batchID] }
             let second = try await typing.updateDocument(path, ["number": 2])
             let third = try await typing.mergeDocument(path, ["text": "c"])
-            let queue = context.watch(context.client.pendingWrites())
-            try await queue.newest("the one write") { $0.map(\.id) == [third.batchID] }
+            let merged = try await queue.newest("the one write") { $0.map(\.id) == [third.batchID] }
+            try expectEqual(merged[0].queuedAt, waiting[0].queuedAt, "since when it waits")
             for (receipt, next) in [(first, second), (second, third)] {
                 let states = context.watch(receipt.states)
                 _ = try await states.end()
