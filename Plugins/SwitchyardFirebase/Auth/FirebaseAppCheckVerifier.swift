@@ -6,8 +6,8 @@ import SwitchyardWire
 
 /// Verifies the App Check tokens of requests to a server: whether a genuine app of the project sent them.
 ///
-/// Apps send theirs in the header field `X-Firebase-AppCheck`. It says nothing about the user; that is what `tokenVerifier()` of an
-/// infrastructure is for.
+/// Apps send theirs in the header field `X-Firebase-AppCheck`. It says nothing about the user; that is what `tokenVerifier()`
+/// of an infrastructure is for.
 ///
 /// ```swift
 /// let verifier = try FirebaseAppCheckVerifier(FirebaseConfiguration(project: "demo"))
@@ -59,7 +59,8 @@ public final class FirebaseAppCheckVerifier: Sendable {
         try await calls("verify App Check token") { () throws(TokenError) in try await check(token) }
     }
 
-    /// Verifies a token and marks it as used, with a request to the service: a token that an attacker has recorded is worth nothing.
+    /// Verifies a token and marks it as used, with a request to the service: a token that an attacker has recorded is worth
+    /// nothing.
     ///
     /// For calls that are worth the time, with limited-use tokens that the app fetches for each of them. Needs the
     /// configuration's ``FirebaseConfiguration/credential``, whose account has the role “Firebase App Check Token Verifier”.

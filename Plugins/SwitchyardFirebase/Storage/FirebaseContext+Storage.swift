@@ -1,13 +1,19 @@
 import Switchyard
 import SwitchyardFirestoreFormat
-import SwitchyardSync
+public import SwitchyardSync
+
+/// Documents in Cloud Firestore: the client that ``FirebaseModule`` makes.
+///
+/// It is the offline client of `SwitchyardSync`, which works on other servers, too: check `provider` as well when you unwrap
+/// one.
+public typealias FirebaseStorageAdapter = SyncedStorageClient
 
 extension FirebaseContext {
     /// Documents in Cloud Firestore: one-shot calls for reads, queries and commits, one stream for all live queries, with a
     /// cache and a queue of writes on this device.
     ///
     /// Each signed-in user has a separate queue of writes. Data of one user is never sent with the token of another.
-    func makeStorageClient() async throws(InfrastructureError) -> SyncedStorageClient {
+    func makeStorageClient() async throws(InfrastructureError) -> FirebaseStorageAdapter {
         let driver = FirestoreDriver(
             service: FirestoreService(
                 FirestoreDatabase(project: configuration.project, database: configuration.database), self),

@@ -136,6 +136,14 @@ extension FileStorageClient {
         return try await upload(.data(data), to: path, options: options).result()
     }
 
+    /// A URL from which anyone can read the file: valid for an hour where the provider has URLs that expire, else without an
+    /// end.
+    ///
+    /// - Throws: `.unsupported` if the provider has neither; see ``FileStorageCapabilities``.
+    public func downloadURL(of path: FilePath) async throws(FileStorageError) -> URL {
+        try await downloadURL(of: path, expiresIn: capabilities.expiringURLs ? .seconds(3600) : nil)
+    }
+
     /// The whole contents in memory.
     public func data(at path: FilePath, limit: Int = 64 << 20) async throws(FileStorageError) -> Data {
         try await data(at: path, range: nil, limit: limit)

@@ -159,6 +159,20 @@ import Testing
         #expect(backend.files.contents(of: lasting) == Data("x".utf8))
     }
 
+    @Test func `Without a word about its end, an address has the end that the provider's usually have`() async throws {
+        try await files.put(Data("x".utf8), at: "a.txt")
+        let url = try await files.downloadURL(of: "a.txt")
+        time.advance(by: .seconds(3599))
+        #expect(backend.files.contents(of: url) == Data("x".utf8))
+        time.advance(by: .seconds(2))
+        #expect(backend.files.contents(of: url) == nil)
+        var endless = FileStorageCapabilities.all
+        endless.expiringURLs = false
+        let lasting = try await MockFileStorageClient(backend, capabilities: endless).downloadURL(of: "a.txt")
+        time.advance(by: .seconds(86_400))
+        #expect(backend.files.contents(of: lasting) == Data("x".utf8))
+    }
+
     @Test func `A download appears whole or not at all`() async throws {
         try await files.put(Data("0123456789".utf8), at: "a.txt")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

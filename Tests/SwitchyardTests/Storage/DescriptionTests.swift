@@ -54,7 +54,11 @@ import Testing
             "\(found)" == "todos where title == …, by done, first 5: 1 document, from the cache, with pending writes")
         #expect("\(found.documents)" == "[2]")
         let document = try await backend.storage.document("todos/2")
-        #expect("\(document)" == "todos/2 (2 fields, from the cache, with pending writes)")
+        #expect("\(document)" == "todos/2 {done: bool, title: string} (from the cache, with pending writes)")
+        #expect("\(DocumentSnapshot.missing("todos/3"))" == "todos/3 (missing)")
+        #expect("\(DocumentSnapshot.existing("todos/3", [:]))" == "todos/3 {}")
+        let many = DocumentData((10...32).map { ("f\($0)", .string("secret")) })
+        #expect("\(DocumentSnapshot.existing("todos/3", many))".hasSuffix("f28: string, f29: string, 3 more}"))
         for text in [String(reflecting: found), String(reflecting: document), String(reflecting: query)] {
             #expect(!text.contains("secret"))
         }

@@ -193,4 +193,16 @@ import Testing
         #expect(throws: StorageError.self) { try FieldPath(components: ["a", ""]) }
         #expect(FieldPath.documentID.isDocumentID && FieldPath("__name__") == .documentID)
     }
+
+    @Test(arguments: [
+        ("report.docx", "application/vnd.openxmlformats-officedocument.wordprocessingml.document"),
+        ("2026/sums.XLSX", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
+        ("talk.pptx", "application/vnd.openxmlformats-officedocument.presentationml.presentation"),
+        ("old.doc", "application/msword"), ("letter.odt", "application/vnd.oasis.opendocument.text"),
+        ("photo.jpg", "image/jpeg"), ("archive.unknown", "application/octet-stream"),
+        ("none", "application/octet-stream"),
+    ])
+    func `A file's path says what is in it`(path: String, type: String) throws {
+        #expect(try FilePath(validating: path).contentType == type)
+    }
 }

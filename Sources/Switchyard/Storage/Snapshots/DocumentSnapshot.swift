@@ -114,10 +114,19 @@ public struct SnapshotMetadata: Sendable, Hashable {
 }
 
 extension DocumentSnapshot: CustomStringConvertible, CustomDebugStringConvertible {
-    /// The path, the number of fields and their source, but never their contents; `data?.revealed` shows those.
+    /// The path, the names and kinds of its fields (the first twenty of many) and their source, but never their values;
+    /// `data?.revealed` shows those.
+    ///
+    /// ```
+    /// todos/1 {done: bool, title: string} (from the cache)
+    /// ```
     public var description: String {
-        let state = data.map { "\($0.count) field\($0.count == 1 ? "" : "s")" } ?? "missing"
-        return "\(path) (\(([state] + metadata.words).joined(separator: ", ")))"
+        guard let data else { return "\(path) (\((["missing"] + metadata.words).joined(separator: ", ")))" }
+        let fields =
+            data.prefix(20).map { "\($0.name): \($0.value.kind)" }
+            + (data.count > 20 ? ["\(data.count - 20) more"] : [])
+        let words = metadata.words.isEmpty ? "" : " (\(metadata.words.joined(separator: ", ")))"
+        return "\(path) {\(fields.joined(separator: ", "))}\(words)"
     }
     public var debugDescription: String { "DocumentSnapshot(\(description))" }
 }
