@@ -33,6 +33,7 @@ public func SecItemAdd(_ attributes: CFDictionary, _ result: UnsafeMutablePointe
 public func SecItemDelete(_ query: CFDictionary) -> OSStatus { errSecItemNotFound }
 
 public let kSecAttrKeyType: CFString = "type"
+public let kSecAttrKeySizeInBits: CFString = "type"
 public let kSecAttrKeyTypeRSA: CFString = "42"
 public let kSecAttrKeyTypeECSECPrimeRandom: CFString = "73"
 public let kSecAttrKeyClass: CFString = "kcls"
@@ -55,6 +56,14 @@ public func SecKeyVerifySignature(
 public func SecKeyCreateSignature(
     _ key: SecKey, _ algorithm: SecKeyAlgorithm, _ data: CFData,
     _ error: UnsafeMutablePointer<Unmanaged<AnyObject>?>?
+) -> CFData? { nil }
+
+public func SecKeyCreateRandomKey(
+    _ parameters: CFDictionary, _ error: UnsafeMutablePointer<Unmanaged<AnyObject>?>?
+) -> SecKey? { nil }
+
+public func SecKeyCopyExternalRepresentation(
+    _ key: SecKey, _ error: UnsafeMutablePointer<Unmanaged<AnyObject>?>?
 ) -> CFData? { nil }
 
 public final class SecCertificate {}
