@@ -58,7 +58,9 @@ package final class TokenSigner: Sendable {
     /// Creates an RSA key of 2048 bits, in PKCS #8 and PEM format; `nil` unless ``TokenKey/isAvailable``.
     package static func newRSAKey() -> Secret? {
         #if canImport(Security)
-            let attributes = [kSecAttrKeyType as String: kSecAttrKeyTypeRSA, kSecAttrKeySizeInBits as String: 2048]
+            let attributes: [String: Any] = [
+                kSecAttrKeyType as String: kSecAttrKeyTypeRSA, kSecAttrKeySizeInBits as String: 2048,
+            ]
             guard let key = SecKeyCreateRandomKey(attributes as CFDictionary, nil), let inside = der(of: key) else {
                 return nil
             }
