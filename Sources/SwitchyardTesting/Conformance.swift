@@ -1,5 +1,5 @@
 public import SwitchyardConformance
-public import Testing
+import Testing
 
 /// Runs every check of `suites` as one test, with an issue for each check that fails.
 ///
