@@ -6,8 +6,8 @@ import SwitchyardLocalSupabase
 import SwitchyardMock
 import SwitchyardSupabase
 
-/// The projects for an example: a Firebase and a Supabase in this process, with their real protocols, or the mock if this
-/// machine has no PostgreSQL for Supabase.
+/// The projects for an example: a Firebase and a Supabase in this process, with their real protocols. If this machine has no
+/// PostgreSQL for Supabase, the mock has the documents and files.
 public struct LocalProjects: Sendable {
     /// Where people sign in.
     public let auth: InfrastructureProvider
@@ -32,8 +32,7 @@ public struct LocalProjects: Sendable {
             options.scripts = [DocumentSchema.sql, DocumentSchema.domainRules, rules].filter { !$0.isEmpty }
             return LocalProjects(firebase, try await LocalSupabase(options))
         } catch {
-            await firebase.stop()
-            return LocalProjects(withoutServers: error.message)
+            return LocalProjects(firebase, withoutDatabase: error.message)
         }
     }
 
@@ -42,10 +41,7 @@ public struct LocalProjects: Sendable {
         storage = .supabase
         description =
             "accounts on a local Firebase at \(firebase.url), documents and files on a local Supabase at \(supabase.url)"
-        let host = firebase.host
-        let accounts = FirebaseConfiguration(
-            project: firebase.project, apiKey: "local",
-            emulators: FirebaseConfiguration.Emulators(firestore: host, auth: host))
+        let accounts = Self.accounts(on: firebase)
         let data = SupabaseConfiguration(
             url: supabase.url.absoluteString, key: Secret(supabase.anonKey), bucket: "files")
         let serviceKey = Secret(supabase.serviceKey)
@@ -60,13 +56,22 @@ public struct LocalProjects: Sendable {
         }
     }
 
-    private init(withoutServers reason: String) {
-        auth = .mock
+    private init(_ firebase: LocalFirebase, withoutDatabase reason: String) {
+        auth = .firebase
         storage = .mock
-        description = "the mock, since there is no local Supabase: \(reason)"
+        description =
+            "accounts on a local Firebase at \(firebase.url), documents and files on the mock, since there is no local Supabase: "
+            + reason
+        let accounts = Self.accounts(on: firebase)
         let backend = MockBackend()
-        modules = { _ in InfrastructureFactory(MockModule(backend: backend)) }
-        end = {}
+        modules = { _ in InfrastructureFactory(FirebaseModule(accounts), MockModule(backend: backend)) }
+        end = { await firebase.stop() }
+    }
+
+    private static func accounts(on firebase: LocalFirebase) -> FirebaseConfiguration {
+        FirebaseConfiguration(
+            project: firebase.project, apiKey: "local",
+            emulators: FirebaseConfiguration.Emulators(firestore: firebase.host, auth: firebase.host))
     }
 
     /// Another device of the same projects, with its own clients and no user signed in.
