@@ -72,7 +72,7 @@ public struct ProjectSource: Sendable {
     /// ```
     public init(_ make: @escaping @Sendable () async throws -> TestProject) { self.make = make }
 
-    /// A mock in memory, made in microseconds.
+    /// A mock in memory.
     ///
     /// - Parameters:
     ///   - rules: Who may read and write what; `nil` allows everything.
@@ -82,7 +82,7 @@ public struct ProjectSource: Sendable {
         rules: MockRules? = nil, signedInAs userID: AuthUser.ID? = nil, sample hasSample: Bool = false
     ) -> ProjectSource {
         ProjectSource {
-            let project = rules.map { MockBackend(rules: $0) } ?? MockBackend()
+            let project = MockBackend(rules: rules)
             if hasSample { try project.addSample() }
             return TestProject(try await project.infrastructure(signedInAs: userID), mock: project)
         }

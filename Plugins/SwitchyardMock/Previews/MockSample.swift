@@ -86,7 +86,7 @@ extension MockBackend {
     public static func sample(now: @escaping @Sendable () -> Timestamp = { Timestamp(Date()) }) -> MockBackend {
         let backend = MockBackend(now: now)
         // The sample has only valid values; a test checks that.
-        try? MockSample.fill(backend)
+        try? backend.addSample()
         return backend
     }
 

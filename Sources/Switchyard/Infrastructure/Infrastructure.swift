@@ -101,7 +101,7 @@ public final class Infrastructure: Sendable {
     ///
     /// - Throws: `.unsupported` if the storage's provider cannot act for callers.
     public func acting(as caller: VerifiedToken) async throws(InfrastructureError) -> ActingClients {
-        if let deferredStart { try await deferredStart.wait() }
+        try await start()
         return try ActingClients(caller, by: try await coordinator.factories())
     }
 
