@@ -1,11 +1,13 @@
 import Switchyard
 
 extension SyncMachine {
-    func write(_ token: Int, _ writes: [DocumentWrite], at time: Timestamp) {
+    /// - Parameter mergeable: Whether the next batch may be merged with this one.
+    func write(_ token: Int, _ writes: [DocumentWrite], at time: Timestamp, mergeable: Bool = false) {
         do throws(StorageError) {
             try checkOwner()
             let (batch, changes) = try local.write(writes, as: makeName(), at: time)
             queued(batch, token)
+            if mergeable { lastMergeable = batch.number }
             raise(changes)
             fillPipeline()
         } catch {
@@ -18,9 +20,7 @@ extension SyncMachine {
         do throws(StorageError) {
             try checkOwner()
             guard let (last, merged) = try merged(writes) else {
-                write(token, writes, at: time)
-                lastMergeable = local.globals.highestBatchNumber
-                return
+                return write(token, writes, at: time, mergeable: true)
             }
             let (batch, changes) = try local.replace(last, by: [merged], as: makeName())
             pipeline.removeAll { $0.number == last.number }
