@@ -39,8 +39,8 @@ final class RowCatalog: Sendable {
 
     /// Whether an unlimited query of the table should ask for the number of its rows, too.
     ///
-    /// Otherwise, an answer that is as long as the longest so far needs another request, which finds that it was whole. A count
-    /// costs the database less, but for an answer that is known to be shorter it would cost it for nothing.
+    /// Without it, an answer that is as long as the longest so far needs another request, which finds that it was whole. An answer
+    /// that is expected to be shorter needs neither.
     func shouldCount(_ table: MappedTable) -> Bool {
         state.withLock { state in
             !state.uncounted.contains(table.name) && (state.lengths[table.name] ?? .max) >= state.largestPage

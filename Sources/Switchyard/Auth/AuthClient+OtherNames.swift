@@ -2,8 +2,8 @@ public import Foundation
 
 // What other libraries call things. The compiler answers with the call to use; `.ci/names` checks that it does.
 //
-// No body ever runs: the compiler refuses every call of what is unavailable, and as members of an extension these witness no
-// requirement. `.ci/names` fails if one of them can be called.
+// No body ever runs: the compiler refuses every call, and as members of an extension these witness no requirement. `.ci/names`
+// fails if one of them can be called.
 
 extension AuthClient {
     @available(*, unavailable, message: "use signIn(email:password:)")
