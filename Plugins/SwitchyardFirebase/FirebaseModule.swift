@@ -60,7 +60,7 @@ extension ConfigurableModule {
 /// over plain HTTP.
 ///
 /// ```swift
-/// let firebase: FirebaseModule = .firebase(project: "demo", apiKey: Secret(key)) { $0.writeLedger = "ledger" }
+/// let firebase: FirebaseModule = .firebase(project: "demo", apiKey: key) { $0.writeLedger = "ledger" }
 /// let backend = try await Infrastructure(firebase)
 /// ```
 /// Requests carry the token of the chosen auth client if that is Firebase's, too; security rules accept no other. Create

@@ -14,7 +14,7 @@ extension InfrastructureModule where Self == SupabaseModule {
     /// A Supabase project, set up in one line; `setUp` changes further settings.
     ///
     /// ```swift
-    /// let supabase: SupabaseModule = .supabase(url: url, key: key) { $0.bucket = "avatars" }
+    /// let supabase: SupabaseModule = .supabase(url: "https://demo.supabase.co", key: key) { $0.bucket = "avatars" }
     /// let backend = try await Infrastructure(supabase)
     /// ```
     public static func supabase(
@@ -39,7 +39,7 @@ extension ConfigurableModule {
 /// files, and messages to running apps, over plain HTTP and a web socket.
 ///
 /// ```swift
-/// let backend = try await Infrastructure(.supabase(url: "https://demo.supabase.co", key: Secret(key)))
+/// let backend = try await Infrastructure(.supabase(url: "https://demo.supabase.co", key: key))
 /// ```
 /// Documents need functions in the database, which this module contains: see <doc:Database>. Requests carry the token of the
 /// selected auth client, on any provider; a project can accept tokens of other issuers, see <doc:MixingProviders>.

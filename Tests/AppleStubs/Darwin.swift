@@ -1,6 +1,7 @@
 // swift-format-ignore-file
 // Declarations of Apple's C library where they differ from the one that the type check runs on.
 
+public import Dispatch
 @_exported import Glibc
 
 public let F_FULLFSYNC: Int32 = 51
@@ -80,4 +81,12 @@ extension sockaddr_in6 {
         get { 0 }
         set {}
     }
+}
+
+public let O_EVTONLY: Int32 = 0x8000
+
+extension DispatchSource {
+    public static func makeFileSystemObjectSource(
+        fileDescriptor: Int32, eventMask: FileSystemEvent, queue: DispatchQueue? = nil
+    ) -> any DispatchSourceRead { makeReadSource(fileDescriptor: fileDescriptor, queue: queue) }
 }

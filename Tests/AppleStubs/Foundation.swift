@@ -12,3 +12,7 @@ extension URLProtectionSpace {
 extension URLCredential {
     public convenience init(trust: SecTrust) { self.init(user: "", password: "", persistence: .none) }
 }
+
+extension FileManager {
+    public func containerURL(forSecurityApplicationGroupIdentifier group: String) -> URL? { nil }
+}

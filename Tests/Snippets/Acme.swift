@@ -38,3 +38,7 @@ extension InfrastructureProvider {
     static let acme: InfrastructureProvider = "acme"
     static let globex: InfrastructureProvider = "globex"
 }
+
+extension ConfigurableModule {
+    static let globex = ConfigurableModule(GlobexModule.self)
+}

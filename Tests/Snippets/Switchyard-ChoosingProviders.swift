@@ -5,5 +5,4 @@ struct MyLimiter: CallInterceptor {}
 
 extension ConfigurableModule {
     static let acme = ConfigurableModule(AcmeModule.self)
-    static let globex = ConfigurableModule(GlobexModule.self)
 }

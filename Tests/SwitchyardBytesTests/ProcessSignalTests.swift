@@ -7,7 +7,7 @@ import Testing
 @Suite struct ProcessSignalTests {
     private let path = FileManager.default.temporaryDirectory.appendingPathComponent("signal-\(UUID().uuidString)").path
 
-    @Test func `Others hear a signal, and its sender does not`() async throws {
+    @Test func `A signal reaches the others, and not its sender`() async throws {
         let (sender, other) = (Counter(), Counter())
         let first = ProcessSignal(path) { sender.count() }
         let second = ProcessSignal(path) { other.count() }
@@ -30,7 +30,7 @@ import Testing
         withExtendedLifetime(second) {}
     }
 
-    @Test func `Nothing is heard after the end, or of signals from before the beginning`() async throws {
+    @Test func `Nothing arrives after the end, or from before the beginning`() async throws {
         let (early, late) = (Counter(), Counter())
         let first = ProcessSignal(path) { early.count() }
         ProcessSignal(path) {}.send()

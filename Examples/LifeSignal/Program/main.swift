@@ -12,9 +12,11 @@ let projects = try await LocalProjects.start(
 print("running on \(projects.description)")
 let alice = try await projects.makeDevice()
 let bob = try await projects.makeDevice()
+let server = try await projects.makeServer()
 
-try await LifeSignalStory(alice: alice, bob: bob) { print($0) }.run()
+try await LifeSignalStory(alice: alice, bob: bob, server: server) { print($0) }.run()
 
 await alice.shutDown()
 await bob.shutDown()
+await server.shutDown()
 await projects.stop()

@@ -7,16 +7,18 @@ public import Switchyard
 public struct LifeSignalStory: Sendable {
     private let alice: Infrastructure
     private let bob: Infrastructure
+    private let server: Infrastructure?
     private let openMail: @Sendable (String) async throws -> URL
     private let report: @Sendable (String) -> Void
 
     /// - Parameters:
     ///   - alice: One device.
     ///   - bob: Another device of the same project.
+    ///   - server: The project's own program, with the project's rights; without one, no one notices a missed check-in.
     ///   - openMail: Returns the link in the newest email to an address, if the project requires confirmation.
     ///   - report: Called with each line of the story.
     public init(
-        alice: Infrastructure, bob: Infrastructure,
+        alice: Infrastructure, bob: Infrastructure, server: Infrastructure? = nil,
         openMail: @escaping @Sendable (String) async throws -> URL = { _ in
             throw AuthError(
                 .emailNotConfirmed, "The project asks for addresses to be confirmed. No one reads mail here.")
@@ -25,6 +27,7 @@ public struct LifeSignalStory: Sendable {
     ) {
         self.alice = alice
         self.bob = bob
+        self.server = server
         self.openMail = openMail
         self.report = report
     }
@@ -37,6 +40,7 @@ public struct LifeSignalStory: Sendable {
         try await meet(bobID)
         try await dashboard()
         try await checkIn()
+        try await missACheckIn()
         try await search()
         try await chat(aliceID, bobID)
         try await handleRefusals(aliceID)
@@ -102,6 +106,22 @@ public struct LifeSignalStory: Sendable {
             break
         }
         report("\(try await alice.checkIns.history().count) check-in in the history")
+    }
+
+    /// Two hours later the server finds that the next check-in is missing.
+    private func missACheckIn() async throws {
+        guard let server else { return }
+        report("— a missed check-in")
+        let missed = MissedCheckIns(project: try await server.actingAsProject().storage)
+        let later = Date().addingTimeInterval(7200)
+        report("the server notifies \(try await missed.notify(at: later)) responder")
+        report("a minute later it notifies \(try await missed.notify(at: later.addingTimeInterval(60)))")
+        for try await list in bob.notifications.notificationsStream() {
+            guard let notification = list.first else { continue }
+            report("Bob reads “\(notification.title)”")
+            try await bob.notifications.markAsRead(notification.id)
+            break
+        }
     }
 
     /// Searches when the user pauses typing.

@@ -3,7 +3,7 @@ public import Switchyard
 /// A check-in client for the tests of one feature: you set the calls that the feature makes, and every other one refuses by name.
 ///
 /// ```swift
-/// let checkIns = StubCheckInClient(checkIn: { Timestamp(seconds: 1_800_000_000) })
+/// let checkIns = StubCheckInClient(checkIn: { Timestamp(Date()) })
 /// ```
 ///
 /// Where only the plain stream of two is set, the one that tells more is derived from it.

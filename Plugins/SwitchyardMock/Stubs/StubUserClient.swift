@@ -1,11 +1,11 @@
 public import Foundation
 public import Switchyard
 
-/// An user client for the tests of one feature: you set the calls that the feature makes, and every other one refuses by name.
+/// A user client for the tests of one feature: you set the calls that the feature makes, and every other one refuses by name.
 ///
 /// ```swift
 /// let users = StubUserClient(currentUser: { UserModel(id: "ada", displayName: "Ada") })
-/// let broken = StubUserClient(over: users) { $0.updateProfile = { _ in throw .init(.unavailable, "No connection.") } }
+/// let broken = StubUserClient(over: users) { $0.updateProfile = { _ in throw UserError(.unavailable, "No connection.") } }
 /// ```
 ///
 /// Where only the plain stream of two is set, the one that tells more is derived from it.

@@ -1,7 +1,7 @@
 /// The database's type of a column, by its name in SQL.
 ///
 /// ```swift
-/// todos.columnTypes = ["due": .timestamptz, "tags": .array(of: .text), "mood": "mood"]
+/// mapping.columnTypes = ["due": .timestamptz, "tags": .array(of: .text), "mood": "mood"]
 /// ```
 public struct SupabaseColumnType: RawRepresentable, Sendable, Hashable, Codable, ExpressibleByStringLiteral {
     public let rawValue: String

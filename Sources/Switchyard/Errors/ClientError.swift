@@ -6,8 +6,10 @@ public import Foundation
 /// do throws(StorageError) {
 ///     try await storage.updateDocument("users/alice", ["age": 30])
 /// } catch .notFound {
-///     …
-/// } catch let error where error.isRetryable { … }
+///     show("There is no such user.")
+/// } catch let error where error.isRetryable {
+///     show("Try again later.")
+/// }
 /// ```
 ///
 /// No error message contains document contents, tokens or email addresses, so you can log errors as they are.

@@ -1,7 +1,7 @@
 /// Makes clients from its modules: all of them together, or one.
 ///
 /// ```swift
-/// let factory = InfrastructureFactory(AcmeModule(acme), MockModule())
+/// let factory = InfrastructureFactory(AcmeModule(configuration), MockModule())
 /// var selection = InfrastructureSelection(default: .acme)
 /// selection.messaging = .mock
 /// let backend = try await factory.make(selection)

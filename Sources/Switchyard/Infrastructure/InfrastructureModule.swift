@@ -3,6 +3,7 @@
 /// ```swift
 /// public struct AcmeModule: InfrastructureModule {
 ///     public static let provider: InfrastructureProvider = "acme"
+///     public let configuration: AcmeConfiguration
 ///     public init(_ configuration: AcmeConfiguration) { self.configuration = configuration }
 ///     public func makeStorageClient(_ context: ModuleContext) async throws(InfrastructureError) -> any StorageClient {
 ///         AcmeStorageAdapter(configuration, auth: context.auth)

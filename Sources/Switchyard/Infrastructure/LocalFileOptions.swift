@@ -54,7 +54,8 @@ public struct LocalFileOptions: Sendable, Hashable {
         guard (1...64).contains(process.utf8.count), process.utf8.allSatisfy(Self.isNamePart) else {
             throw InfrastructureError(
                 .invalidConfiguration,
-                "The process “\(process)” in localFiles cannot name a folder: use up to 64 letters, digits, “-” and “_”.")
+                "The process “\(process)” in localFiles cannot name a folder: use up to 64 letters, digits, “-” and “_”."
+            )
         }
         return "@\(process)"
     }
@@ -83,13 +84,15 @@ public struct LocalFileOptions: Sendable, Hashable {
             guard let container else {
                 throw InfrastructureError(
                     .invalidConfiguration,
-                    "The app group “\(appGroup)” has no container for this process: add it to the entitlements of this target.")
+                    "The app group “\(appGroup)” has no container for this process: add it to the entitlements of this target."
+                )
             }
             return container.appendingPathComponent("Library/Application Support/Switchyard", isDirectory: true)
         #else
             throw InfrastructureError(
                 .invalidConfiguration,
-                "The app group “\(appGroup)” cannot be used: app groups exist on Apple platforms only. Name a stateFolder.")
+                "The app group “\(appGroup)” cannot be used: app groups exist on Apple platforms only. Name a stateFolder."
+            )
         #endif
     }
 

@@ -1,11 +1,11 @@
 /// Verifies the tokens of requests to a server, and says whose they are.
 ///
 /// ```swift
-/// let verifier = try await project.tokenVerifier()
+/// let verifier = try await backend.tokenVerifier()
 ///
 /// func handle(_ request: Request) async throws -> Response {
 ///     let caller = try await verifier.verify(authorization: request.headers["Authorization"])
-///     return try await orders(of: caller.userID)
+///     return try await answer(request, for: caller)
 /// }
 /// ```
 /// Signatures are checked with the issuer's published keys, which are fetched once and kept for as long as the issuer allows.

@@ -82,7 +82,7 @@ public struct EventStream<Element: Sendable, Failure: Error>: AsyncSequence, Sen
     /// ```swift
     /// let messages = await messaging.messageStream().begun()
     /// try await invite(friend)                        // whose answer may come at once
-    /// for try await message in messages { … }
+    /// for try await message in messages { show(message) }
     /// ```
     /// The first loop over the result continues that iteration; any other loop starts a new subscription. If the stream fails
     /// at once, or its task is cancelled, the loop ends accordingly. The iteration ends with the returned stream, even

@@ -38,8 +38,8 @@ public struct SnapshotStream<Element: Sendable, Failure: Error>: AsyncSequence, 
     /// A stream that fails at once. Use it to refuse a call that cannot throw.
     ///
     /// ```swift
-    /// guard hasLiveQueries else {
-    ///     return .failing(.unsupported("live queries", by: provider, instead: "Read again now and then."))
+    /// func stream() -> SnapshotStream<QuerySnapshot, StorageError> {
+    ///     .failing(.unsupported("live queries", by: provider, instead: "Read again now and then."))
     /// }
     /// ```
     public static func failing(_ error: Failure) -> SnapshotStream {

@@ -11,11 +11,11 @@ import Synchronization
     import Android
 #endif
 
-/// A signal between the processes that share a folder: each tells the others that something has changed, and hears when another
-/// does.
+/// A signal between the processes that share a folder: each tells the others that something has changed, and is told when another
+/// has changed something.
 ///
-/// It is a file to which every sender adds a line with its own name. Nothing is lost if nobody listens, and a process that has
-/// been suspended hears one signal for all that it missed.
+/// It is a file to which every sender adds a line with its own name. A process that was suspended receives one signal for all
+/// that it missed.
 package final class ProcessSignal: Sendable {
     private struct State {
         /// How far the file has been read.
@@ -27,16 +27,16 @@ package final class ProcessSignal: Sendable {
     private let path: String
     private let name = RandomID.make(length: 12)
     private let state: Mutex<State>
-    private let heard: @Sendable () -> Void
-    /// A sender empties a longer file first: nobody needs old signals.
+    private let received: @Sendable () -> Void
+    /// A sender empties a longer file first: old signals are of no use.
     private static let maximumSize = 64 << 10
 
     /// - Parameters:
-    ///   - path: A file in an existing folder, created if missing. Without access to it, nothing is sent or heard.
-    ///   - heard: Called after another process, or another `ProcessSignal` of this one, has sent. Several signals may be one call.
-    package init(_ path: String, heard: @escaping @Sendable () -> Void) {
+    ///   - path: A file in an existing folder, created if missing. Without access to it, nothing is sent or received.
+    ///   - received: Called after another process, or another `ProcessSignal` of this one, has sent. Several signals may be one call.
+    package init(_ path: String, received: @escaping @Sendable () -> Void) {
         self.path = path
-        self.heard = heard
+        self.received = received
         let descriptor = open(path, O_RDONLY | O_CREAT | O_CLOEXEC, 0o600)
         state = Mutex(State(offset: descriptor < 0 ? 0 : max(0, Int(lseek(descriptor, 0, SEEK_END))), stop: nil))
         if descriptor >= 0 { close(descriptor) }
@@ -59,7 +59,7 @@ package final class ProcessSignal: Sendable {
         _ = write(descriptor, line, line.count)
     }
 
-    /// Hears nothing from now on.
+    /// Receives nothing from now on.
     package func stop() {
         let stop = state.withLock { state in
             defer { state.stop = nil }
@@ -76,7 +76,7 @@ package final class ProcessSignal: Sendable {
             state.offset = bytes.count
             return new.split(separator: UInt8(ascii: "\n")).contains { !$0.elementsEqual(name.utf8) }
         }
-        if isOther { heard() }
+        if isOther { received() }
     }
 
     // MARK: Watching a file

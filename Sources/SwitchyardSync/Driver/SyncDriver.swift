@@ -8,7 +8,7 @@ public import Switchyard
 /// `StorageError.isRefusal` whether the server has refused the batch for good.
 ///
 /// ```swift
-/// let storage = SyncedStorageClient(driver: AcmeDriver(…), storage: .folder(folder))
+/// let storage = SyncedStorageClient(driver: driver, storage: .folder(folder))
 /// ```
 public protocol SyncDriver: Sendable {
     /// The provider, for error messages.

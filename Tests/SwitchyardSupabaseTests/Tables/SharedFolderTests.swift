@@ -28,11 +28,13 @@ struct SharedFolderTests {
 
         var widget = app
         widget.process = "widget"
-        await #expect(processExitsWith: .success) { [widget = widget as TablesSite.Device, path = folder.path as String] in
+        await #expect(processExitsWith: .success) {
+            [widget = widget as TablesSite.Device, path = folder.path as String] in
             let storage = try await widget.storage(
                 TablesSite.mappings, stateFolder: URL(fileURLWithPath: path, isDirectory: true))
             try await storage.setDocument(
-                StoragePath(validating: "todos/\(UUID().uuidString.lowercased())"), ["title": "from the widget", "n": 0]
+                StoragePath(validating: "todos/\(UUID().uuidString.lowercased())"),
+                ["title": "from the widget", "n": 0]
             ).acknowledged()
             await storage.shutDown()
         }
@@ -62,7 +64,9 @@ struct SharedFolderTests {
         await storage.shutDown()
     }
 
-    @Test func `Unsent writes of a process stay its own, and a folder without processes is locked as before`() async throws {
+    @Test func `Unsent writes of a process stay its own, and a folder without processes is locked as before`()
+        async throws
+    {
         let folder = Self.folder()
         let app = try await Self.device("main")
         var widget = app

@@ -101,7 +101,8 @@ public struct InfrastructureConfiguration: Sendable {
     // MARK: The shape of a file
 
     init(_ json: JSON, environment: [String: String]) throws(ConfigurationProblem) {
-        let top = try json.requireObject(at: [], keys: ["default", "clients", "providers", "stateFolder", "localFiles", "retry"])
+        let top = try json.requireObject(
+            at: [], keys: ["default", "clients", "providers", "stateFolder", "localFiles", "retry"])
         guard let `default` = top["default"] else {
             throw ConfigurationProblem(path: ["default"], found: "nothing", expected: "the name of a provider")
         }
@@ -218,7 +219,8 @@ extension InfrastructureConfiguration: Equatable {
     /// The order of keys makes no difference.
     public static func == (left: Self, right: Self) -> Bool {
         left.selection == right.selection && left.stateFolder == right.stateFolder && left.retry == right.retry
-            && left.localFiles == right.localFiles && left.environment == right.environment && left.references == right.references
+            && left.localFiles == right.localFiles && left.environment == right.environment
+            && left.references == right.references
             && left.settings.mapValues { JSON.object($0).sorted } == right.settings.mapValues { JSON.object($0).sorted }
     }
 }
@@ -237,7 +239,12 @@ extension InfrastructureConfiguration: CustomStringConvertible, CustomReflectabl
 
     /// Used by `dump`; shows the selection but no secrets.
     public var customMirror: Mirror {
-        Mirror(self, children: ["selection": selection, "stateFolder": stateFolder as Any, "localFiles": localFiles as Any, "retry": retry as Any])
+        Mirror(
+            self,
+            children: [
+                "selection": selection, "stateFolder": stateFolder as Any, "localFiles": localFiles as Any,
+                "retry": retry as Any,
+            ])
     }
 }
 

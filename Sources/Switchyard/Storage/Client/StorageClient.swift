@@ -7,7 +7,9 @@
 /// ```swift
 /// try await storage.setDocument("users/alice", ["name": "Alice"])
 /// let alice = try await storage.document("users/alice")
-/// for try await adults in storage.snapshots(of: Query(in: "users").where("age", .greaterThan, 17)) { … }
+/// for try await adults in storage.snapshots(of: Query(in: "users").where("age", .greaterThan, 17)) {
+///     show(adults.documents)
+/// }
 /// ```
 ///
 /// Every operation refuses a query with a ``Query/mistake`` and an invalid path: a client begins each operation with

@@ -9,7 +9,7 @@ import Foundation
 ///     var born: Date
 ///     @ServerTimestamp var changed: Date?
 /// }
-/// try await storage.setDocument("users/alice", from: alice)
+/// try await storage.setDocument("users/alice", from: User(name: "Alice", born: Date()))
 /// let alice = try await storage.document("users/alice", as: User.self)
 /// ```
 ///

@@ -5,7 +5,9 @@ public import Foundation
 /// ```swift
 /// let notes = storage.collection("users").document(id).collection("notes")
 /// try await notes.add(["text": "Milk", "at": .serverTime])
-/// for try await snapshot in notes.where("done", .equal, false).ordered(by: "at").stream() { … }
+/// for try await snapshot in notes.where("done", .equal, false).ordered(by: "at").stream() {
+///     show(snapshot.documents)
+/// }
 /// ```
 /// If a name is not a legal path segment, the first operation throws.
 public struct CollectionHandle: DocumentQuerySource, Hashable, CustomStringConvertible {

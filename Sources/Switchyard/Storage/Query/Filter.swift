@@ -1,7 +1,7 @@
 /// Selects the documents of a query: one condition on a field, or a tree of conditions.
 ///
 /// ```swift
-/// .any([.field("state", .equal, "open"), .all([.field("age", .greaterThan, 17), .field("note", .isNotNull)])])
+/// let filter: Filter = .any([.field("state", .equal, "open"), .all([.field("age", .greaterThan, 17), .field("note", .isNotNull)])])
 /// ```
 ///
 /// A document without the field matches no condition on it. Comparisons match only values of the operand's own kind (all

@@ -1,7 +1,9 @@
 /// A type that converts itself to and from document fields, without `Codable`.
 ///
 /// ```swift
-/// extension Temperature: DocumentConvertible {
+/// struct Temperature: DocumentConvertible {
+///     var degrees: Double
+///
 ///     init(document: DocumentSnapshot) throws(StorageError) {
 ///         degrees = try document.required("degrees", \.doubleValue)
 ///     }

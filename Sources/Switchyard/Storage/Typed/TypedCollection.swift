@@ -7,7 +7,7 @@ public import Foundation
 /// try await todos.add(Todo(title: "Milk"))
 /// let open = todos.where(\.done, .equal, false).ordered(by: \.created).limited(to: 50)
 /// for try await list in open.stream() { print(list.map(\.title), list.hasPendingWrites ? "(saving)" : "") }
-/// try await todos.document(todo).update(\.done, to: true)
+/// try await todos.document("milk").update(\.done, to: true)
 /// ```
 /// A document that does not fit the type throws `.codingFailed`, naming document and field. It also ends a stream, unless
 /// ``MismatchHandling`` says otherwise.

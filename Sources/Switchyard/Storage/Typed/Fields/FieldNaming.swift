@@ -4,7 +4,11 @@
 /// conversion (``DocumentConvertible``), and for types that reject made-up values.
 ///
 /// ```swift
-/// extension Order: FieldNaming {
+/// struct Order: Codable, Sendable, FieldNaming {
+///     struct Customer: Codable, Sendable { var name: String }
+///     var total: Int
+///     var customer: Customer
+///
 ///     static func field(of property: PartialKeyPath<Order>) -> FieldPath? {
 ///         switch property {
 ///         case \.total: "total"

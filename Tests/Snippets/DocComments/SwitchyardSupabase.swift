@@ -1,0 +1,1 @@
+var mapping: SupabaseTableMapping = given(), configuration: SupabaseConfiguration = given()

@@ -1,0 +1,1 @@
+let driver: any SyncDriver = given()
