@@ -10,6 +10,12 @@ let package = Package(
         .executableTarget(
             name: "QuickStart", dependencies: [.switchyard("Switchyard"), .switchyard("SwitchyardMock")],
             path: "QuickStart"),
+        .executableTarget(
+            name: "FromConfiguration",
+            dependencies: [
+                .switchyard("Switchyard"), .switchyard("SwitchyardFirebase"), .switchyard("SwitchyardSupabase"),
+                .switchyard("SwitchyardMock"),
+            ], path: "FromConfiguration", exclude: ["switchyard.json"]),
         // The servers that the larger examples run on.
         .target(
             name: "LocalProjects",

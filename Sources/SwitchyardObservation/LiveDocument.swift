@@ -88,6 +88,20 @@ public final class LiveDocument<Value: Sendable> {
         follow()
     }
 
+    /// Asks the server for the document again, as `refreshable` does; the stream delivers what is new. Starts over after a failure.
+    ///
+    /// - Returns: Whether the server has answered. If not, the value stays as it is.
+    @discardableResult
+    public func refresh() async -> Bool {
+        if state.phase.error != nil { retry() }
+        do throws(StorageError) {
+            _ = try await document.get(from: .server, onMismatch: .skip)
+            return true
+        } catch {
+            return false
+        }
+    }
+
     // MARK: Editing
 
     /// Writes one field.

@@ -180,6 +180,29 @@ public final class LiveQuery<Value: Sendable> {
         return row.edit(property, to: value) { [weak self] in self?.editError = $0 }
     }
 
+    /// Adds a document with a new random name to the query's collection; where it fits the query, it shows up at once.
+    ///
+    /// - Returns: A task that ends when the server has committed or rejected the edit. Without a collection, as in a collection
+    ///   group, nothing is written, and ``editError`` says so.
+    @discardableResult
+    public func add(_ value: Value) -> Task<Void, Never> {
+        if let refused = refusal() { return refused }
+        guard let collection = query.collection else {
+            editError = StorageError(
+                .invalidArgument,
+                "A document cannot be added to “\(query.query)”: a collection group names no collection. Add it to one."
+            )
+            return Task {}
+        }
+        return Task { [weak self] in
+            do throws(StorageError) {
+                try await collection.addWithReceipt(value).receipt.acknowledged()
+            } catch {
+                self?.editError = error
+            }
+        }
+    }
+
     /// Deletes the document of a row; the row disappears at once.
     ///
     /// - Returns: A task that ends when the server has committed or rejected the edit.

@@ -14,6 +14,8 @@ import Testing
         "Plugins/SwitchyardSupabase/Documentation.docc/SwitchyardSupabase.md": "writes to a hosted project",
         "Plugins/SwitchyardSupabase/Documentation.docc/Troubleshooting.md": "is about a hosted project",
         "Sources/SwitchyardProviderKit/Documentation.docc/SwitchyardProviderKit.md": "leaves the server to its reader",
+        "Sources/Switchyard/Documentation.docc/SecurityAndPrivacy.md":
+            "files have a protection class on Apple's platforms only",
         "Sources/SwitchyardSync/Documentation.docc/WritingADriver.md": "leaves the server to its reader",
     ]
 

@@ -131,6 +131,35 @@ import Testing
         try await eventually("the cache") { live.isFromCache }
     }
 
+    @Test func `A document that is added shows up where it fits, and one for a collection group is refused`()
+        async throws
+    {
+        let backend = try await backend("a")
+        let live = LiveQuery(Self.todos.where { $0.done == false }.in(backend.storage))
+        try await eventually("the rows") { live.rows.count == 1 }
+        await live.add(Todo(title: "b", done: false)).value
+        await live.add(Todo(title: "c", done: true)).value
+        try await eventually("the one that fits") { live.values.map(\.title).sorted() == ["a", "b"] }
+        #expect(try await backend.storage.count(Query(in: "todos")) == 3)
+
+        let group = LiveQuery(backend.storage.collectionGroup("todos", of: Todo.self))
+        await group.add(Todo(title: "d", done: false)).value
+        #expect(group.editError?.code == .invalidArgument)
+        await backend.shutDown()
+    }
+
+    @Test func `A document is asked for again, and the answer tells whether there was one`() async throws {
+        let network = MockNetwork()
+        let storage = MockStorageClient(MockBackend(), network: network)
+        try await storage.setDocument("todos/a", ["title": "a", "done": false])
+        let live = LiveDocument(StoragePath("todos/a").of(Todo.self).in(storage))
+        try await eventually("the document") { live.value?.title == "a" }
+        #expect(await live.refresh())
+        network.isOnline = false
+        #expect(await live.refresh() == false)
+        #expect(live.value?.title == "a")
+    }
+
     @Test func `Each change of the rows is made within what shows it`() async throws {
         let backend = try await backend("a")
         let live = LiveQuery(Self.todos.in(backend.storage))

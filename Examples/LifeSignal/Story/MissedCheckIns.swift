@@ -19,11 +19,12 @@ struct MissedCheckIns: Sendable {
         var count = 0
         let people = project.collection("users", of: Person.self).where(\.lastCheckInAt, .lessThan, now)
         for try await page in people.pages(size: 100) {
-            for person in page {
+            for person in page.rows {
                 guard let last = person.value.lastCheckInAt else { continue }
                 let due = last.addingTimeInterval(person.value.checkInInterval ?? 86_400)
                 guard due < now else { continue }
-                count += try await notifyResponders(of: person.id.id, named: person.value.displayName, due: due, at: now)
+                count += try await notifyResponders(
+                    of: person.id.id, named: person.value.displayName, due: due, at: now)
             }
         }
         return count
@@ -41,8 +42,8 @@ struct MissedCheckIns: Sendable {
                 let place = StoragePath("users", responder.id, "notifications", missed.id)
                 try await project.createDocument(place, missed.fields).acknowledged()
                 count += 1
-            } catch .alreadyExists {
-                continue
+            } catch {
+                guard error.code == .alreadyExists else { throw error }
             }
         }
         return count

@@ -85,17 +85,20 @@ import Testing
     }
 
     @Test func `A seed replays exactly, also over another store`() throws {
+        var merged = 0
         for seed in 1...40 as ClosedRange<UInt64> {
             let first = try Simulation(seed: seed)
             try first.run()
             let second = try Simulation(seed: seed)
             try second.run()
             #expect(first.digest == second.digest, "seed \(seed)")
+            merged += first.mergedCount
             guard seed.isMultiple(of: 4) else { continue }
             try Self.overSQLite(seed: seed) {
                 try $0.run()
                 #expect(first.digest == $0.digest, "seed \(seed) over SQLite")
             }
         }
+        #expect(merged > 0, "schedules merge writes that wait")
     }
 }

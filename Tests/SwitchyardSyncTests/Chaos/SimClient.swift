@@ -40,6 +40,9 @@ final class SimClient {
     private(set) var wiped: Set<String> = []
     /// Rejected batches that the user has decided about.
     private(set) var resolved: Set<String> = []
+    /// Batches that were merged into later ones before they were sent, with those.
+    private(set) var superseded: [String: String] = [:]
+    private var batchIDs: [Int: String] = [:]
     /// The device's clock, which its user may set to any time.
     var now = Timestamp(microseconds: 5)
     /// The first document whose pending writes did not fit the cache when a user came.
@@ -97,7 +100,9 @@ final class SimClient {
                     added.append(Addition(path: path, id: batch.id, user: machine.owner.userID))
                 }
             case .waitFinished(let token, _): waits.remove(token)
-            case .inSync, .writeQueued, .writeSuperseded, .writeFinished, .queueChanged, .refusedChanged: break
+            case .writeQueued(let token, let id): batchIDs[token] = id
+            case .writeSuperseded(let token, let id): if let earlier = batchIDs[token] { superseded[earlier] = id }
+            case .inSync, .writeFinished, .queueChanged, .refusedChanged: break
             case .openWatch: isWatchOpening = true
             case .sendWatch(let request):
                 requests.append(request)
@@ -154,11 +159,18 @@ final class SimClient {
     }
 
     /// - Returns: Whether it is in the queue now, which a failing store may have kept it from.
-    func write(_ writes: [DocumentWrite]) -> Bool {
+    func write(_ writes: [DocumentWrite], merging merges: Bool) -> Bool {
         lastToken += 1
         let before = queued.count
-        feed(.write(lastToken, writes, at: now))
+        feed(merges ? .writeMerging(lastToken, writes, at: now) : .write(lastToken, writes, at: now))
         return queued.count > before
+    }
+
+    /// The batch that carries out what a batch was queued for: itself, or the last one that it was merged into.
+    func successor(of id: String) -> String {
+        var id = id
+        while let later = superseded[id] { id = later }
+        return id
     }
 
     /// Decides about a rejected batch.

@@ -10,7 +10,7 @@ final class Simulation {
     private var clients: [SimClient] = []
     /// Batches that were given up by their sender and still reach the server at some time.
     private var stray: [OutgoingBatch] = []
-    private var increments: [String] = []
+    private var increments: [(client: String, id: String)] = []
     private let seed: UInt64
     /// Whether stores fail at times; one in four schedules.
     private let hasFailingStores: Bool
@@ -149,10 +149,14 @@ final class Simulation {
         }
     }
 
+    /// How many batches were merged into later ones before they were sent.
+    var mergedCount: Int { clients.reduce(0) { $0 + $1.superseded.count } }
+
     private func write(_ client: SimClient) {
         let (writes, isIncrement) =
             hasNames && generator.chance(40) ? (randomWritesWithNames(of: client), false) : randomWrites()
-        if client.write(writes), isIncrement, let id = client.queued.last?.id { increments.append(id) }
+        let isQueued = client.write(writes, merging: generator.chance(40))
+        if isQueued, isIncrement, let id = client.queued.last?.id { increments.append((client.name, id)) }
     }
 
     /// The server takes a client's next batch; now and then its answer is lost.
@@ -347,7 +351,10 @@ final class Simulation {
             try checkQueue(of: client)
         }
         // Of those whose queue was deleted, some had reached the server.
-        let carriedOut = increments.count { server.ledger[$0] != nil }
+        let carriedOut = increments.count { increment in
+            let client = clients.first { $0.name == increment.client }
+            return client.map { server.ledger[$0.successor(of: increment.id)] != nil } == true
+        }
         let counted = server.documents[Self.counter]?["n"]?.integerValue ?? 0
         guard counted == Int64(carriedOut) else { throw failure("\(carriedOut) increments gave \(counted)") }
         for client in clients {
@@ -401,6 +408,10 @@ final class Simulation {
         var refused: Set<String> = []
         let dependents = try rejectedDependents(of: client)
         for (id, _) in client.queued where !client.wiped.contains(id) {
+            if client.superseded[id] != nil {
+                guard server.ledger[id] == nil else { throw failure("batch \(id) was sent although it was merged") }
+                continue
+            }
             switch server.ledger[id] {
             case nil where client.resolved.contains(id): break
             case nil where dependents.contains(id): refused.insert(id)

@@ -6,6 +6,12 @@ public struct TypedQuery<Value: Sendable>: TypedQuerySource {
     let converter: DocumentConverter<Value>
 
     public var typed: TypedQuery<Value> { self }
+
+    /// The collection that the query reads; `nil` for a collection group.
+    package var collection: TypedCollection<Value>? {
+        guard case .collection(let path) = query.source else { return nil }
+        return TypedCollection(storage: storage, path: path, converter: converter)
+    }
 }
 
 /// A list of values: a typed collection, or a query over one.
