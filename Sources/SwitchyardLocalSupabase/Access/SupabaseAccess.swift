@@ -10,6 +10,8 @@ struct SupabaseAccess: Sendable {
     let keysSince: Int64
     /// The Firebase project whose tokens are also accepted.
     let firebase: FirebaseProject?
+    /// Whether requests pass a gateway that demands a key.
+    let hasGateway: Bool
     /// In seconds since 1970.
     let now: @Sendable () -> Int64
 
@@ -36,7 +38,11 @@ struct SupabaseAccess: Sendable {
     /// The key that a request names, valid or not.
     static func key(of request: ServerRequest) -> String? { request.headers["apikey"] ?? request.query("apikey") }
 
+    /// The key that the gateway passes on as a token, where a request has none.
+    func keyAsToken(of request: ServerRequest) -> String? { hasGateway ? Self.key(of: request) : nil }
+
     func checkKey(of request: ServerRequest) throws(MissingKey) {
+        guard hasGateway else { return }
         guard let key = Self.key(of: request) else {
             throw MissingKey(message: "No API key found in request")
         }
@@ -45,7 +51,8 @@ struct SupabaseAccess: Sendable {
 
     /// The caller: the bearer or, without one, the role of the project's key.
     func token(of request: ServerRequest) throws(RESTFailure) -> SupabaseToken {
-        guard let text = Self.bearer(of: request) ?? Self.key(of: request) else {
+        guard let text = Self.bearer(of: request) ?? keyAsToken(of: request) else {
+            guard hasGateway else { return .anonymous }
             throw RESTFailure(401, "PGRST302", "Anonymous access is disabled")
         }
         do throws(SupabaseToken.Refusal) {

@@ -295,12 +295,14 @@ extension DoorRequest {
         POST /storage/v1/bucket
         apikey: {service}
         Authorization: Bearer {service}
+        Content-Type: application/json
 
         {"id":"b1","name":"b1","public":true,"file_size_limit":"20MB","allowed_mime_types":["text/*"]}
         ----
         PUT /storage/v1/bucket/b1
         apikey: {service}
         Authorization: Bearer {service}
+        Content-Type: application/json
 
         {"public":true,"file_size_limit":5000000}
         ----
@@ -311,6 +313,7 @@ extension DoorRequest {
         POST /storage/v1/bucket/b1/empty
         apikey: {service}
         Authorization: Bearer {service}
+        Content-Type: application/json
 
         {}
         ----
@@ -363,12 +366,14 @@ extension DoorRequest {
         POST /storage/v1/object/sign/files/a/f.txt
         apikey: {service}
         Authorization: Bearer {service}
+        Content-Type: application/json
 
         {"expiresIn":60}
         ----
         POST /storage/v1/object/sign/files
         apikey: {service}
         Authorization: Bearer {service}
+        Content-Type: application/json
 
         {"expiresIn":60,"paths":["a/f.txt","x1"]}
         ----
@@ -378,6 +383,7 @@ extension DoorRequest {
         POST /storage/v1/object/upload/sign/files/u1
         apikey: {service}
         Authorization: Bearer {service}
+        Content-Type: application/json
 
         {}
         ----
@@ -389,30 +395,35 @@ extension DoorRequest {
         POST /storage/v1/object/list/files
         apikey: {service}
         Authorization: Bearer {service}
+        Content-Type: application/json
 
         {"prefix":"a","limit":100,"offset":0,"sortBy":{"column":"name","order":"asc"},"search":"f"}
         ----
         POST /storage/v1/object/list-v2/files
         apikey: {service}
         Authorization: Bearer {service}
+        Content-Type: application/json
 
         {"prefix":"","limit":2,"with_delimiter":true,"cursor":"{nextCursor}","sortBy":{"column":"created_at","order":"desc"}}
         ----
         POST /storage/v1/object/move
         apikey: {service}
         Authorization: Bearer {service}
+        Content-Type: application/json
 
         {"bucketId":"files","sourceKey":"u1","destinationKey":"m1","destinationBucket":"files"}
         ----
         POST /storage/v1/object/copy
         apikey: {service}
         Authorization: Bearer {service}
+        Content-Type: application/json
 
         {"bucketId":"files","sourceKey":"a/f.txt","destinationKey":"c1","copyMetadata":true}
         ----
         DELETE /storage/v1/object/files
         apikey: {service}
         Authorization: Bearer {service}
+        Content-Type: application/json
 
         {"prefixes":["m1","c1"]}
         ----
