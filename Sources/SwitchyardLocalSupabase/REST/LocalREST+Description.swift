@@ -25,7 +25,7 @@ extension LocalREST {
         order by c.relname
         """
 
-    func describe(_ schema: String, to role: String) async throws(RESTFailure) -> ServerResponse {
+    func describe(_ schema: String, to role: String, _ request: ServerRequest) async throws(RESTFailure) -> ServerResponse {
         var definitions: JSONObject = [:]
         for bytes in try await lookUp(Self.description, schema, role) {
             guard let json = try? JSON(parsing: bytes), let name = json[0]?.string else { continue }
