@@ -95,24 +95,29 @@ extension LocalREST {
             key: wantsKey ? table.columns.map(\.name).filter(table.key.contains) : nil, countsInserted: resolution == .mergeDuplicates && !body.columns.isEmpty)
     }
 
-    /// The rows of a body: in the table's format, or one by one if missing values get their defaults.
+    /// The rows of a body: in the table's format, or one by one if missing values get their defaults, or if functions make
+    /// values of the JSON.
     func source(_ parameter: String, _ table: RESTTable, _ call: RESTCall) -> String {
-        call.preferences.takesDefaults
-            ? """
+        let made = table.columns.filter { $0.representation.fromJSON != nil }.compactMap { Self.literal($0.name) }
+        guard call.preferences.takesDefaults || !made.isEmpty else {
+            return "json_populate_recordset(null::\(table.quoted), \(parameter)::json) as \"request body\""
+        }
+        let element = "\"pgrst element\" - array[\(made.joined(separator: ", "))]::text[]"
+        return """
             jsonb_array_elements(\(parameter)::jsonb) as "pgrst element",
-            lateral jsonb_populate_record(null::\(table.quoted), "pgrst element") as "request body"
+            lateral jsonb_populate_record(null::\(table.quoted), \(element)) as "request body"
             """
-            : "json_populate_recordset(null::\(table.quoted), \(parameter)::json) as \"request body\""
     }
 
     func values(_ body: RESTBody, _ table: RESTTable, _ call: RESTCall) -> [String] {
-        let defaults = Dictionary(
-            table.columns.map { ($0.name, $0.defaultValue) }, uniquingKeysWith: { first, _ in first })
+        let columns = Dictionary(table.columns.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         return body.columns.map { name in
-            let column = "\"request body\".\(RESTStatement.quoted(name))"
-            guard call.preferences.takesDefaults, let value = defaults[name] ?? nil,
-                let literal = Self.literal(name)
-            else { return column }
+            var column = "\"request body\".\(RESTStatement.quoted(name))"
+            guard let literal = Self.literal(name) else { return column }
+            if let parser = columns[name]?.representation.fromJSON {
+                column = "\(parser)(nullif(\"pgrst element\" -> \(literal), 'null'::jsonb)::json)"
+            }
+            guard call.preferences.takesDefaults, let value = columns[name]?.defaultValue else { return column }
             return "case when \"pgrst element\" ? \(literal) then \(column) else \(value) end"
         }
     }

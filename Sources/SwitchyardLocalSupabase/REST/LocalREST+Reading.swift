@@ -22,13 +22,15 @@ extension LocalREST {
         let limit = min(call.limit ?? .max, maximumRows)
         let inner =
             "select \(items) from \(source) where \(conditions)\(grouping)\(try statement.order(call.order)) limit \(limit) offset \(call.offset)"
-        var demand = call.isOne ? ", " + RESTFailure.demanding("count(*) = 1", or: "PGRST116", "count(*)") : ""
-        if let limit = call.preferences.maximumAffected, call.request.method == .post {
+        var demand =
+            call.isOne && !shape.isSingle
+            ? ", " + RESTFailure.demanding("count(*) = 1", or: "PGRST116", "count(*)") : ""
+        if let limit = call.preferences.maximumAffected, call.request.method == .post, !shape.isSingle {
             demand += ", " + RESTFailure.demanding("count(*) <= \(limit)", or: "PGRST124", "count(*)")
         }
         let content = call.form.content(shape)
         let rows = PostgresStatement(
-            "with \(RESTForm.rows) as (\(inner)) select \(content), count(*)::text\(demand) from \(RESTForm.rows) as \(RESTForm.row)",
+            "with \(RESTForm.rows) as (\(inner)) select \(content), \(shape.isSingle ? "'1'" : "count(*)::text")\(demand) from \(RESTForm.rows) as \(RESTForm.row)",
             statement.parameters, isPrepared: shape.isSingle && check != nil)
         if case .plan(let plan, of: _) = call.form { return try await describe(plan, of: rows, call, readOnly: readOnly) }
 

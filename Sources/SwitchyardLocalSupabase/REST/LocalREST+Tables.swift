@@ -8,7 +8,7 @@ extension LocalREST {
     func callTable(_ call: RESTCall) async throws(RESTFailure) -> ServerResponse {
         let table = try await table(call.request.parameters["table"] ?? "", call)
         let call = try await negotiated(call, handlers: table.handlers)
-        let statement = RESTStatement(alias: table.name, columns: table.readable)
+        let statement = RESTStatement(table)
         let query = try await query(call, call.others, of: table.name, as: statement.alias)
         switch call.request.method {
         case .post: return try await insert(into: table, statement, query, call)

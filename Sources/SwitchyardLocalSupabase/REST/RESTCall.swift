@@ -58,15 +58,22 @@ struct RESTCall: Sendable {
         namesSchema = schemas.count > 1 || request.headers[RESTCall.profile(of: request)] != nil
         preferences = RESTPreferences(request.headers.values(for: "Prefer"))
         var embedded: [(path: [String], name: String, value: String)] = []
-        for (name, value) in request.queryItems {
+        var seen: Set<String> = []
+        for (name, value) in RESTCall.parameters(of: request) {
+            // Of these the first counts.
+            if RESTCall.single.contains(name), !seen.insert(name).inserted { continue }
             switch name {
-            case "select": selection = try RESTSelection(parsing: value)
-            case "order": order = try RESTOrder.parse(value)
+            case "select":
+                selection = try RESTCall.parse("select parameter", value) { text throws(RESTFailure) in
+                    try RESTSelection(parsing: text)
+                }
+            case "order": order = try RESTCall.parse("order", value, RESTOrder.parse)
             case "limit": limit = Int(value) ?? limit
             case "offset": offset = max(Int(value) ?? offset, 0)
-            case "columns": columns = try RESTCall.names(value)
+            case "columns": columns = try RESTCall.parse("columns parameter", value, RESTCall.names)
             case "apikey": break  // the gateway's
-            case "on_conflict": conflictColumns = try RESTCall.names(value)
+            case "on_conflict":
+                conflictColumns = try RESTCall.parse("on_conflict parameter", value, RESTCall.names)
             default:
                 if name.hasSuffix(".order") || name.hasSuffix(".limit") || name.hasSuffix(".offset") {
                     let (path, last) = try RESTEmbedding.path(of: name)
@@ -77,7 +84,7 @@ struct RESTCall: Sendable {
             }
         }
         for (path, name, value) in embedded {
-            let order = name == "order" ? try RESTOrder.parse(value) : []
+            let order = name == "order" ? try RESTCall.parse("order", value, RESTOrder.parse) : []
             if name == "limit", let limit = Int(value), limit < 0 { throw .negativeLimit }
             try selection.change(path) { embedding in
                 switch name {
@@ -124,8 +131,32 @@ struct RESTCall: Sendable {
     private static func names(_ text: String) throws(RESTFailure) -> [String] {
         var scanner = RESTScanner(text)
         var names: [String] = []
-        repeat { names.append(try scanner.name { $0 == "," }) } while scanner.skip(",")
+        repeat {
+            scanner.skipSpaces()
+            let isQuoted = scanner.peek == "\""
+            let name = try scanner.name { $0 == "," }
+            names.append(isQuoted ? name : name.trimmingSpaces)
+            scanner.skipSpaces()
+        } while scanner.skip(",")
         return names
+    }
+
+    private static let single: Set<String> = ["select", "columns", "on_conflict"]
+
+    /// The parameters of the query. One without an equals sign says nothing.
+    private static func parameters(of request: ServerRequest) -> [(name: String, value: String)] {
+        let parts = (request.rawQuery ?? "").split(separator: "&")
+        return zip(parts, request.queryItems).filter { $0.0.utf8.contains(UInt8(ascii: "=")) }.map(\.1)
+    }
+
+    /// Parses a parameter; what cannot be read is named with its kind.
+    private static func parse<Value>(
+        _ kind: String, _ text: String, _ body: (String) throws(RESTFailure) -> Value
+    ) throws(RESTFailure) -> Value {
+        do throws(RESTFailure) { return try body(text) } catch {
+            guard error.code == "PGRST100" else { throw error }
+            throw .unparsable("\(kind) (\(text))", error.details.string ?? "")
+        }
     }
 }
 

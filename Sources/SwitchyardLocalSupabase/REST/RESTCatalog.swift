@@ -10,6 +10,7 @@ struct RESTTable: Sendable {
         let type: String
         /// The default value, as an expression of the table's owner.
         let defaultValue: String?
+        let representation: RESTRepresentation
     }
 
     let schema: String
@@ -33,7 +34,8 @@ struct RESTTable: Sendable {
         select json_build_object(
           'columns', (select json_agg(json_build_array(a.attname, t.typname,
                                case when a.attidentity = 'd' then format('nextval(%L)', pg_get_serial_sequence(c.oid::regclass::text, a.attname))
-                                    when a.attidentity = '' then coalesce(pg_get_expr(d.adbin, d.adrelid), pg_get_expr(t.typdefaultbin, 0)) end)
+                                    when a.attidentity = '' then coalesce(pg_get_expr(d.adbin, d.adrelid), pg_get_expr(t.typdefaultbin, 0)) end,
+                               \(RESTRepresentation.query))
                              order by a.attnum)
                       from pg_attribute a join pg_type t on t.oid = a.atttypid
                       left join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum and a.attgenerated = ''
@@ -61,7 +63,9 @@ struct RESTTable: Sendable {
         self.name = name
         columns = (json["columns"]?.array ?? []).compactMap { column in
             guard let name = column[0]?.string, let type = column[1]?.string else { return nil }
-            return Column(name: name, type: type, defaultValue: column[2]?.string)
+            return Column(
+                name: name, type: type, defaultValue: column[2]?.string,
+                representation: RESTRepresentation(column[3] ?? .null))
         }
         isView = json["isView"]?.bool ?? false
         key = (json["key"]?.array ?? []).compactMap(\.string)
@@ -75,6 +79,12 @@ struct RESTTable: Sendable {
 
     var types: [String: String] {
         Dictionary(columns.map { ($0.name, $0.type) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    /// The columns whose values are shown or written in another form, if there are any.
+    var representations: [String: RESTRepresentation] {
+        let all = columns.filter { !$0.representation.isPlain }
+        return Dictionary(all.map { ($0.name, $0.representation) }, uniquingKeysWith: { first, _ in first })
     }
 
     /// The readable columns and functions of a row, with their types.
