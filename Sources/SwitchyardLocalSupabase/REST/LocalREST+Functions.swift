@@ -11,7 +11,9 @@ extension LocalREST {
         let name = call.request.parameters["function"] ?? ""
         let isPost = call.request.method == .post
         let payload =
-            isPost ? try RESTPayload(try await collect(call.request), type: call.contentType, columns: call.columns, isCall: true) : nil
+            isPost
+            ? try RESTPayload(
+                try await collect(call.request), type: call.contentType, columns: call.columns, isCall: true) : nil
         if let known = functions.candidates(call.schema, name) {
             do throws(RESTFailure) {
                 return try await self.call(name, payload, call, among: known)

@@ -92,7 +92,8 @@ extension LocalREST {
         }
         return try await write(
             sql + " returning \(returned)", statement, query, call, as: deed, success: success,
-            key: wantsKey ? table.columns.map(\.name).filter(table.key.contains) : nil, countsInserted: resolution == .mergeDuplicates && !body.columns.isEmpty)
+            key: wantsKey ? table.columns.map(\.name).filter(table.key.contains) : nil,
+            countsInserted: resolution == .mergeDuplicates && !body.columns.isEmpty)
     }
 
     /// The rows of a body: in the table's format, or one by one if missing values get their defaults, or if functions make

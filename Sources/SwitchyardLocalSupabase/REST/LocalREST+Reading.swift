@@ -32,7 +32,9 @@ extension LocalREST {
         let rows = PostgresStatement(
             "with \(RESTForm.rows) as (\(inner)) select \(content), \(shape.isSingle ? "'1'" : "count(*)::text")\(demand) from \(RESTForm.rows) as \(RESTForm.row)",
             statement.parameters, isPrepared: shape.isSingle && check != nil)
-        if case .plan(let plan, of: _) = call.form { return try await describe(plan, of: rows, call, readOnly: readOnly) }
+        if case .plan(let plan, of: _) = call.form {
+            return try await describe(plan, of: rows, call, readOnly: readOnly)
+        }
 
         var statements = [rows]
         // A single value is one; calling its function once more would repeat what that does.

@@ -131,15 +131,16 @@ extension LocalREST {
         let writing = PostgresStatement(
             "with written as (\(sql)), \(RESTForm.rows) as (\(inner)) select \(content), count(*)::text\(demands) from \(RESTForm.rows) as \(RESTForm.row)",
             statement.parameters)
-        if case .plan(let plan, of: _) = call.form { return try await describe(plan, of: writing, call, readOnly: false) }
+        if case .plan(let plan, of: _) = call.form {
+            return try await describe(plan, of: writing, call, readOnly: false)
+        }
         let results = try await run(
             [
                 writing, PostgresStatement("select current_setting('pgrst.inserted', true)"), Self.responseSettings,
             ], call, readOnly: false)
         let count = Self.count(of: results[0])
         let isUpdateOnly = countsInserted && results[1].text == "0"
-        let isReplaced = call.request.method == .put && isUpdateOnly
-        var response = ServerResponse(status: isReplaced ? 204 : isUpdateOnly ? 200 : success)
+        var response = ServerResponse(status: call.request.method == .put ? 204 : isUpdateOnly ? 200 : success)
         if isAnswered {
             response = body(results[0], call)
             if success == 201, !isUpdateOnly { response.status = 201 }

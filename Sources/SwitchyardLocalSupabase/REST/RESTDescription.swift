@@ -13,7 +13,8 @@ struct RESTDescription {
         "/": [
             "get": [
                 "tags": ["Introspection"], "summary": "OpenAPI description (this document)",
-                "produces": ["application/openapi+json", "application/json"], "responses": ["200": ["description": "OK"]],
+                "produces": ["application/openapi+json", "application/json"],
+                "responses": ["200": ["description": "OK"]],
             ]
         ]
     ]

@@ -59,7 +59,8 @@ struct RESTFailure: Error, Sendable {
     init(_ failure: PostgresFailure, isAnonymous: Bool) {
         let isRole = failure.code == "22023" && failure.message.hasPrefix("role ")
         self.init(
-            isRole ? 401 : RESTFailure.status(of: failure.code, isAnonymous: isAnonymous), failure.code, failure.message)
+            isRole ? 401 : RESTFailure.status(of: failure.code, isAnonymous: isAnonymous), failure.code, failure.message
+        )
         details = failure.details.map { .string($0) } ?? .null
         hint = failure.hint.map { .string($0) } ?? .null
     }

@@ -31,7 +31,7 @@ indirect enum RESTFilter: Hashable, Sendable {
             let operation: RESTOperation
             do throws(RESTFailure) {
                 operation = try RESTOperation(&scanner, inTree: false)
-            } catch where error.details == RESTOperation.noState {
+            } catch  where error.details == RESTOperation.noState {
                 throw .unparsable("filter (\(value))", error.details.string ?? "")
             } catch {
                 throw .unparsable(

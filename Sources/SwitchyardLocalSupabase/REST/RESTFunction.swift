@@ -138,7 +138,8 @@ struct RESTFunction: Sendable {
         // What is no JSON is refused even if nothing is read from it.
         guard !used.isEmpty else { return "(select \(parameter)::json) \(row), lateral \(source(values))" }
         let types = used.map { "\(RESTStatement.quoted($0.name)) \($0.castType)" }.joined(separator: ", ")
-        return "(select * from json_to_recordset(\(parameter)::json) as \(row)(\(types)) limit 1) as \(row), lateral \(source(values))"
+        return
+            "(select * from json_to_recordset(\(parameter)::json) as \(row)(\(types)) limit 1) as \(row), lateral \(source(values))"
     }
 
     /// A call with the arguments as text; of those that are given repeatedly, the last counts.

@@ -35,7 +35,8 @@ enum RESTPayload: Sendable {
         case "text/plain" where isCall, "text/xml" where isCall, "application/octet-stream" where isCall:
             self = .whole(bytes)
         default:
-            throw .unreadableBody("Content-Type not acceptable: \(RESTPayload.known.contains(type.name) ? type.name : type.text)")
+            throw .unreadableBody(
+                "Content-Type not acceptable: \(RESTPayload.known.contains(type.name) ? type.name : type.text)")
         }
     }
 

@@ -134,7 +134,8 @@ final class KnownTimeZones: Sendable {
     func contains(_ name: String, in database: SupabaseDatabase) async throws(PostgresFailure) -> Bool {
         if let names = names.withLock({ $0 }) { return names.contains(name) }
         let found = try await database.run([PostgresStatement("select name from pg_catalog.pg_timezone_names")])
-        let read = Set(found[0].rows.compactMap { row in row.first.flatMap { $0 }.map { String(decoding: $0, as: UTF8.self) } })
+        let read = Set(
+            found[0].rows.compactMap { row in row.first.flatMap { $0 }.map { String(decoding: $0, as: UTF8.self) } })
         names.withLock { $0 = read }
         return read.contains(name)
     }

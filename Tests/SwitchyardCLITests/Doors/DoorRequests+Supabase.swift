@@ -247,6 +247,22 @@ extension DoorRequest {
 
         {"a":1,"b":2}
         ----
+        POST /rest/v1/rpc/door_add
+        apikey: {anon}
+        Content-Type: application/x-www-form-urlencoded
+
+        a=1&b=2
+        ----
+        POST /rest/v1/rpc/door_add?columns=a,b
+        apikey: {anon}
+        Accept: application/vnd.pgrst.plan+json; for="text/csv"; options=verbose, text/csv;q=0.5
+
+        [{"a":1,"b":2},{"a":3}]
+        ----
+        OPTIONS /rest/v1/door
+        apikey: {anon}
+        Origin: http://127.0.0.1:3000
+        ----
         GET /rest/v1/rpc/door_add?a=1&b=2
         apikey: {anon}
         ----
@@ -455,6 +471,23 @@ extension DoorRequest {
         DELETE {tus}
         Authorization: Bearer {service}
         Tus-Resumable: 1.0.0
+        ----
+        POST /storage/v1/upload/resumable
+        apikey: {service}
+        Authorization: Bearer {service}
+        Tus-Resumable: 1.0.0
+        Upload-Defer-Length: 1
+        Upload-Metadata: bucketName ZmlsZXM=,objectName dDI=
+        ----
+        GET /storage/v1/health
+        ----
+        DELETE /storage/v1/cdn/files/a/f.txt
+        apikey: {service}
+        Authorization: Bearer {service}
+        ----
+        POST /storage/v1/object/files/a/../../x1
+        apikey: {service}
+        Authorization: Bearer {service}
         ----
         GET /storage/v1/render/image/public/b1/x?width=10&height=20&quality=80
         """#
