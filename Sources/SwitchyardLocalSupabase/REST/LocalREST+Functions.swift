@@ -51,6 +51,9 @@ extension LocalREST {
         let call = try await negotiated(call, handlers: function.handlers)
         guard call.preferences.maximumAffected == nil || function.isSet else { throw .limitOfOne }
         var statement = RESTStatement(alias: function.label)
+        if let relation = function.relation, let table = try await table(relation.name, of: relation.schema) {
+            statement = RESTStatement(table)
+        }
         let query = try await query(call, conditions, of: function.label, as: statement.alias)
         let source =
             switch payload {

@@ -83,7 +83,8 @@ extension LocalREST {
 
     /// The result, in the form that `RESTForm.content` gave it.
     func body(_ result: PostgresResult, _ call: RESTCall) -> ServerResponse {
-        var bytes = result.rows.first?.first.flatMap { $0 } ?? []
+        // A single row that conditions leave out gives nothing at all.
+        var bytes = result.rows.isEmpty ? Array("null".utf8) : result.rows[0].first.flatMap { $0 } ?? []
         if case .handled(let handler) = call.form, handler.isBinary {
             // The database writes bytes as “\\x6869”.
             bytes = Hex.decode(String(decoding: bytes.dropFirst(2), as: UTF8.self)) ?? bytes

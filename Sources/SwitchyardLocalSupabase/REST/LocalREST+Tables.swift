@@ -23,8 +23,7 @@ extension LocalREST {
     }
 
     func table(_ name: String, _ call: RESTCall) async throws(RESTFailure) -> RESTTable {
-        let found = try await lookUp(RESTTable.query, call.schema, name)
-        guard let bytes = found.first, let table = RESTTable(bytes, schema: call.schema, name: name) else {
+        guard let table = try await table(name, of: call.schema) else {
             var failure = RESTFailure(
                 404, "PGRST205", "Could not find the table '\(call.schema).\(name)' in the schema cache")
             let others = try await lookUp(RESTTable.names, call.schema, "").map { String(decoding: $0, as: UTF8.self) }
@@ -34,6 +33,10 @@ extension LocalREST {
             throw failure
         }
         return table
+    }
+
+    func table(_ name: String, of schema: String) async throws(RESTFailure) -> RESTTable? {
+        try await lookUp(RESTTable.query, schema, name).first.flatMap { RESTTable($0, schema: schema, name: name) }
     }
 
     // MARK: Updating and deleting

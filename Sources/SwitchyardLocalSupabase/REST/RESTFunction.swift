@@ -18,7 +18,8 @@ struct RESTFunction: Sendable {
         select json_build_object('version', p.oid || ':' || p.xmin, 'isSet', p.proretset, 'isVoid', p.prorettype = 'void'::regtype,
           'isTrigger', p.prorettype = 'trigger'::regtype,
           'isComposite', t.typtype = 'c' or coalesce(p.proargmodes::text[] && '{t,o,b}', false),
-          'relation', (select r.relname from pg_class r where r.oid = t.typrelid and r.relkind in ('r', 'v', 'm', 'f', 'p')),
+          'relation', (select json_build_array(s.nspname, r.relname) from pg_class r join pg_namespace s on s.oid = r.relnamespace
+                       where r.oid = t.typrelid and r.relkind in ('r', 'v', 'm', 'f', 'p')),
           'isStable', p.provolatile <> 'v', 'isVariadic', p.provariadic <> 0,
           'document', (select json_build_array(lower(d.typname), dn.nspname, d.typname, false, b.typname) from pg_type d
                        join pg_namespace dn on dn.oid = d.typnamespace join pg_type b on b.oid = d.typbasetype
@@ -50,8 +51,8 @@ struct RESTFunction: Sendable {
     let isVariadic: Bool
     /// Whether requests can call it: not if its arguments have no names.
     let isCallable: Bool
-    /// The name of the table or view whose rows it returns.
-    let relation: String?
+    /// The table or view whose rows it returns.
+    let relation: (schema: String, name: String)?
     /// What makes documents of its result.
     let handlers: [RESTMediaHandler]
 
@@ -77,7 +78,8 @@ struct RESTFunction: Sendable {
         isComposite = json["isComposite"]?.bool ?? false
         isStable = json["isStable"]?.bool ?? false
         isVariadic = json["isVariadic"]?.bool ?? false
-        relation = json["relation"]?.string
+        let schemaOfRows = json["relation"]?[0]?.string
+        relation = schemaOfRows.flatMap { schema in json["relation"]?[1]?.string.map { (schema, $0) } }
         let document = json["document"].flatMap { RESTMediaHandler($0) }
         handlers = (document.map { [$0] } ?? []) + (json["handlers"]?.array ?? []).compactMap { RESTMediaHandler($0) }
         let nameless = arguments.filter(\.name.isEmpty).count
@@ -94,7 +96,7 @@ struct RESTFunction: Sendable {
     }
 
     /// The name of its rows in messages.
-    var label: String { relation ?? name }
+    var label: String { relation?.name ?? name }
 
     // MARK: Choosing
 

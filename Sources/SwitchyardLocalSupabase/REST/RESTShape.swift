@@ -22,26 +22,32 @@ extension RESTForm {
     static let rows = "\"pgrst rows\""
     static let row = "\"pgrst row\""
 
-    /// The expression over all rows that gives the result.
+    /// The expression that gives the result: over all rows, or for a single one.
     func content(_ shape: RESTShape) -> String {
         let isValue = shape == .value || shape == .values
         let element = isValue ? "\(Self.row).\"pgrst_scalar\"" : Self.row
-        func list(_ element: String, _ stripsNulls: Bool) -> String {
-            stripsNulls ? "json_strip_nulls(json_agg(\(element)))" : "json_agg(\(element))"
-        }
         switch self {
         case .many(let stripsNulls):
             return shape.isSingle
-                ? "coalesce(\(list(element, stripsNulls)) -> 0, 'null')::text"
-                : "coalesce(\(list(element, stripsNulls)), '[]')::text"
+                ? Self.single("to_json(\(element))", stripsNulls)
+                : "coalesce(\(Self.stripped("json_agg(\(element))", stripsNulls)), '[]')::text"
         case .one(let stripsNulls):
-            return "coalesce(\(list(shape == .value ? element : Self.row, stripsNulls)) -> 0, 'null')::text"
+            // As with the vendor, one of several values is an object with the name of their column.
+            return shape.isSingle
+                ? Self.single("to_json(\(element))", stripsNulls)
+                : Self.single("json_agg(\(Self.row)) -> 0", stripsNulls)
         case .table: return Self.lines
-        case .handled(let handler):
-            guard shape != .value else { return "\(handler.function)(\(element))::text" }
-            return "\(handler.function)(\(Self.row))::text"
+        case .handled(let handler): return "\(handler.function)(\(shape == .value ? element : Self.row))::text"
         case .plan(_, of: let form): return form.content(shape)
         }
+    }
+
+    private static func stripped(_ json: String, _ stripsNulls: Bool) -> String {
+        stripsNulls ? "json_strip_nulls(\(json))" : json
+    }
+
+    private static func single(_ json: String, _ stripsNulls: Bool) -> String {
+        "coalesce(\(stripped(json, stripsNulls)), 'null')::text"
     }
 
     /// The names of the columns, and a line for each row, as the database writes rows.

@@ -88,10 +88,10 @@ struct RESTStatement {
         }
     }
 
-    /// A value in the form that an operation needs: text and JSON have to be split into words before they are searched.
+    /// A value in the form that an operation needs: all but lists of words are split into words before they are searched.
     private mutating func searchable(_ value: String, _ column: RESTColumn, _ operation: RESTOperation) -> String {
-        guard case .search(_, let language, _) = operation, let type = columns?[column.name],
-            !column.steps.isEmpty || ["text", "varchar", "bpchar", "json", "jsonb"].contains(type)
+        guard case .search(_, let language, _) = operation,
+            !column.steps.isEmpty || columns?[column.name] != "tsvector"
         else { return value }
         return "to_tsvector(\(language.map { bind($0) + "::regconfig, " } ?? "")\(value))"
     }

@@ -87,6 +87,7 @@ struct RESTCallingTests {
             let cases: [(String, JSON)] = [
                 ("loose", ["a": 1, "b": "x"]), ("looses", [["a": 1, "b": "x"], ["a": 2, "b": "x"]]),
                 ("same?id=3&id=gt.1&select=name", [["name": "n2"], ["name": "n3"]]),
+                ("same?id=3&name=fts.n2&select=id", [["id": 2]]), ("sum2?a=1&pgrst_scalar=eq.4", .null),
             ]
             for (path, expected) in cases {
                 let answer = try await bed.send(.get, "/rest/v1/rpc/\(path)")

@@ -28,8 +28,9 @@ struct RESTParsingTests {
         ("id", #"in.("")"#, #""t"."id" = any($1)"#, ["{}"]),
         ("tags", "cs.{a,b}", #""t"."tags" @> $1"#, ["{a,b}"]),
         (
-            "text", "wfts(english).dog -cat", #""t"."text" @@ websearch_to_tsquery($1::regconfig, $2)"#,
-            ["english", "dog -cat"]
+            "text", "wfts(english).dog -cat",
+            #"to_tsvector($1::regconfig, "t"."text") @@ websearch_to_tsquery($2::regconfig, $3)"#,
+            ["english", "english", "dog -cat"]
         ),
         ("data->a->>0", "eq.x", #"("t"."data"->$1::text->>(0)) = $2"#, ["a", "x"]),
         (#"data->"a.b"->>"0""#, "eq.x", #"("t"."data"->$1::text->>$2::text) = $3"#, ["a.b", "0", "x"]),
