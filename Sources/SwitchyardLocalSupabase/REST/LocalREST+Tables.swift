@@ -1,4 +1,3 @@
-import Switchyard
 import SwitchyardBytes
 import SwitchyardServerKit
 import SwitchyardWire

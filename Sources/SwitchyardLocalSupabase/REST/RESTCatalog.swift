@@ -121,6 +121,7 @@ final class KnownRelations: Sendable {
            where attrelid >= 16384),
           (select sum(hashtextextended(concat_ws(':', oid, xmin), 0)) from pg_catalog.pg_constraint where oid >= 16384),
           (select sum(hashtextextended(concat_ws(':', oid, xmin), 0)) from pg_catalog.pg_proc where oid >= 16384),
+          (select sum(hashtextextended(concat_ws(':', oid, xmin), 0)) from pg_catalog.pg_cast where oid >= 16384),
           (select sum(hashtextextended(concat_ws(':', oid, xmin), 0)) from pg_catalog.pg_rewrite where oid >= 16384))
         """, isPrepared: true)
 

@@ -158,7 +158,8 @@ extension RESTStatement {
         let (relationship, embedding) = (join.relationship, join.embedding)
         var inner = RESTStatement(
             alias: join.alias, columns: relationship.target.readable, parameters: parameters,
-            label: relationship.junction == nil ? join.alias : relationship.target.name)
+            label: relationship.junction == nil ? join.alias : relationship.target.name,
+            representations: relationship.target.representations, of: relationship.target.columnNames)
         let nested = try inner.join(join.joins, cap: cap)
         var conditions = [try inner.conditions(embedding.filters)]
         let (origin, rows) = (Self.quoted(alias), Self.quoted(join.alias))
@@ -210,8 +211,7 @@ extension RESTStatement {
             if let item {
                 names.append(item.alias ?? item.column.label)
             } else {
-                let columns = join.relationship.target.columns
-                names += columns.keys.sorted().compactMap { columns[$0] }
+                names += join.relationship.target.columnNames
             }
         }
         for inner in join.joins {

@@ -15,22 +15,22 @@ struct RESTStatement {
     var joins: [RESTJoin] = []
 
     init(
-        alias: String, columns: [String: String]? = nil, parameters: [String?] = [], label: String? = nil
+        alias: String, columns: [String: String]? = nil, parameters: [String?] = [], label: String? = nil,
+        representations: [String: RESTRepresentation] = [:], of names: [String] = []
     ) {
         self.alias = alias
         self.columns = columns
         self.parameters = parameters
         self.label = label ?? alias
-        (representations, represented) = ([:], [])
+        self.representations = representations
+        represented = representations.isEmpty ? [] : names
     }
 
     /// A statement about rows of a table.
     init(_ table: RESTTable) {
-        alias = table.name
-        columns = table.readable
-        label = table.name
-        representations = table.representations
-        represented = representations.isEmpty ? [] : table.columns.map(\.name)
+        self.init(
+            alias: table.name, columns: table.readable, representations: table.representations,
+            of: table.columns.map(\.name))
     }
 
     /// Continues with the parameters of a part that was begun with those of this statement.

@@ -118,6 +118,8 @@ struct RESTFormsTests {
             create cast (json as public.color) with function public.color_of(json) as implicit;
             create table public.paints (id int primary key, shade public.color, name text);
             insert into public.paints values (1, 255, 'blue'), (2, 65280, 'green');
+            create table public.cans (id int primary key, paint int references public.paints);
+            insert into public.cans values (7, 1);
             """
         try await SupabaseBed.with({ $0.scripts = [paints] }) { bed in
             let rows: HTTPHeaders = ["Prefer": "return=representation"]
@@ -128,6 +130,11 @@ struct RESTFormsTests {
                 (.post, "paints?select=id,hex:shade", ["id": 3, "shade": "#00000f"], [["id": 3, "hex": "#00000f"]]),
                 (.patch, "paints?id=eq.3&select=shade", ["shade": "#000010"], [["shade": "#000010"]]),
                 (.patch, "paints?id=eq.3&select=shade", ["shade": .null], [["shade": .null]]),
+                (
+                    .get, "cans?select=paints(*)&paints.shade=eq.%230000ff", nil,
+                    [["paints": ["id": 1, "name": "blue", "shade": "#0000ff"]]]
+                ),
+                (.get, "paints?select=cans(...paints(hex:shade))&id=eq.1", nil, [["cans": [["hex": "#0000ff"]]]]),
             ]
             for (method, path, body, expected) in cases {
                 let answer = try await bed.send(method, "/rest/v1/\(path)", body, rows)
