@@ -13,48 +13,67 @@ extension LocalREST {
         _ source: String, _ statement: RESTStatement, _ query: RESTQuery, _ call: RESTCall, shape: RESTShape = .rows,
         readOnly: Bool = true, isVoid: Bool = false, after check: PostgresStatement? = nil
     ) async throws(RESTFailure) -> ServerResponse {
-        var statement = statement
-        let source = source + (try statement.join(query.joins, cap: maximumRows))
-        let conditions = try statement.conditions(query.filters)
-        let counting = PostgresStatement("select count(*) from \(source) where \(conditions)", statement.parameters)
-        let items = try statement.items(query.selection)
-        let grouping = try statement.grouping(query.selection)
-        let limit = min(call.limit ?? .max, maximumRows)
-        let inner =
-            "select \(items) from \(source) where \(conditions)\(grouping)\(try statement.order(call.order)) limit \(limit) offset \(call.offset)"
-        var demand =
-            call.isOne && !shape.isSingle
-            ? ", " + RESTFailure.demanding("count(*) = 1", or: "PGRST116", "count(*)") : ""
-        if let limit = call.preferences.maximumAffected, call.request.method == .post, !shape.isSingle {
-            demand += ", " + RESTFailure.demanding("count(*) <= \(limit)", or: "PGRST124", "count(*)")
-        }
-        let content = call.form.content(shape)
-        let rows = PostgresStatement(
-            "with \(RESTForm.rows) as (\(inner)) select \(content), \(shape.isSingle ? "'1'" : "count(*)::text")\(demand) from \(RESTForm.rows) as \(RESTForm.row)",
-            statement.parameters, isPrepared: shape.isSingle && check != nil)
+        // What changes things is called once, also where its rows are counted.
+        let isOnce = !readOnly && !shape.isSingle && [.exact, .estimated].contains(call.preferences.counting)
+        let (rows, counting) = try statements(source, statement, query, call, shape, isOnce: isOnce)
         if case .plan(let plan, of: _) = call.form {
             return try await describe(plan, of: rows, call, readOnly: readOnly)
         }
-
-        var statements = [rows]
-        // A single value is one; calling its function once more would repeat what that does.
-        if call.preferences.counting != nil, !shape.isSingle {
-            let isPlanned = call.preferences.counting == .planned
-            statements.append(
-                isPlanned
-                    ? PostgresStatement("explain (format json) " + counting.sql, counting.parameters) : counting)
-        }
-        statements.append(Self.responseSettings)
-        let results = try await run(statements, call, readOnly: readOnly, after: check)
-        var total: Int?
-        if call.preferences.counting != nil {
-            total =
-                shape.isSingle
-                ? 1
-                : call.preferences.counting == .planned
-                    ? Self.plannedRows(results[1]) : results[1].text.flatMap { Int($0) }
-        }
+        let results = try await run(
+            [rows, counting, Self.responseSettings].compactMap { $0 }, call, readOnly: readOnly, after: check)
+        let total: Int? =
+            switch call.preferences.counting {
+            case nil: nil
+            case _ where shape.isSingle: 1
+            case _ where isOnce: Self.number(results[0].rows.first?.last)
+            case .planned: Self.plannedRows(results[1])
+            case .exact, .estimated: Self.number(results[1].rows.first?.first)
+            }
         return try page(results[0], total: total, settings: results.last, call, shape, isVoid: isVoid)
+    }
+
+    /// The statement that gives the rows' result and their number, and one that counts all rows if that is wanted.
+    ///
+    /// - Parameter isOnce: Whether the first statement counts as well, in its last column.
+    private func statements(
+        _ source: String, _ statement: RESTStatement, _ query: RESTQuery, _ call: RESTCall, _ shape: RESTShape,
+        isOnce: Bool
+    ) throws(RESTFailure) -> (rows: PostgresStatement, counting: PostgresStatement?) {
+        var statement = statement
+        let alias = RESTStatement.quoted(statement.alias)
+        let record = "\"pgrst source\".\"record\""
+        let once = "\"pgrst source\" as materialized (select \(alias) as \"record\" from \(source)), "
+        let origin = isOnce ? "(select (\(record)).* from \"pgrst source\") as \(alias)" : source
+        let joined = origin + (try statement.join(query.joins, cap: maximumRows))
+        let found = "from \(joined) where \(try statement.conditions(query.filters))"
+        let counting = PostgresStatement("select count(*) \(found)", statement.parameters)
+        let items = try statement.items(query.selection)
+        let grouping = try statement.grouping(query.selection)
+        let limit = min(call.limit ?? .max, maximumRows)
+        let order = try statement.order(call.order)
+        let inner = "select \(items) \(found)\(grouping)\(order) limit \(limit) offset \(call.offset)"
+        var results = [call.form.content(shape), shape.isSingle ? "'1'" : "count(*)::text"]
+        if call.isOne, !shape.isSingle {
+            results.append(RESTFailure.demanding("count(*) = 1", or: "PGRST116", "count(*)"))
+        }
+        if let limit = call.preferences.maximumAffected, call.request.method == .post, !shape.isSingle {
+            results.append(RESTFailure.demanding("count(*) <= \(limit)", or: "PGRST124", "count(*)"))
+        }
+        if isOnce { results.append("(\(counting.sql))::text") }
+        let sql = """
+            with \(isOnce ? once : "")\(RESTForm.rows) as (\(inner))
+            select \(results.joined(separator: ", ")) from \(RESTForm.rows) as \(RESTForm.row)
+            """
+        let rows = PostgresStatement(sql, statement.parameters, isPrepared: shape.isSingle)
+        switch call.preferences.counting {
+        // A single value is one.
+        case nil,
+            _ where shape.isSingle || isOnce:
+            return (rows, nil)
+        case .planned:
+            return (rows, PostgresStatement("explain (format json) " + counting.sql, counting.parameters))
+        case .exact, .estimated: return (rows, counting)
+        }
     }
 
     /// One page of rows, with its range.
@@ -113,8 +132,10 @@ extension LocalREST {
         if !applied.isEmpty { response.headers["Preference-Applied"] = applied.joined(separator: ", ") }
     }
 
-    static func count(of result: PostgresResult) -> Int {
-        result.rows.first?.dropFirst().first.flatMap { $0 }.flatMap { Int(String(decoding: $0, as: UTF8.self)) } ?? 0
+    static func count(of result: PostgresResult) -> Int { number(result.rows.first?.dropFirst().first) ?? 0 }
+
+    private static func number(_ value: [UInt8]??) -> Int? {
+        value.flatMap { $0 }.flatMap { Int(String(decoding: $0, as: UTF8.self)) }
     }
 
     static func range(from offset: Int, _ count: Int, _ total: Int?) -> String {

@@ -22,6 +22,9 @@ struct RESTCallingTests {
         create or replace function public.loose() returns record language sql stable as $$ select 1 as a, 'x'::text as b $$;
         create or replace function public.looses() returns setof record language sql stable
           as $$ select i as a, 'x'::text as b from generate_series(1, 2) i $$;
+        create table if not exists public.calls (n int primary key generated always as identity);
+        create or replace function public.call_up(times int) returns setof public.calls language sql as $$
+          insert into public.calls select from generate_series(1, times) returning n $$;
         create or replace function public.pick(a int) returns text language sql stable as $$ select 'int' $$;
         create or replace function public.pick(a text) returns text language sql stable as $$ select 'text' $$;
         create or replace function public.pick(a int, b int) returns text language sql stable as $$ select 'two' $$;
@@ -100,6 +103,19 @@ struct RESTCallingTests {
             #expect(table.text == "pgrst_scalar\n3")
             let json = try await bed.send(.get, "/rest/v1/rpc/sum2?a=1", nil, ["Prefer": "count=exact"])
             #expect((json.json, json.headers["Content-Range"]) == (3, "0-0/1"))
+        }
+    }
+
+    @Test func `What changes things is called once, however its rows are counted`() async throws {
+        try await withBed { bed in
+            let counted = try await bed.send(
+                .post, "/rest/v1/rpc/call_up?n=gt.1&limit=1&order=n", ["times": 4], ["Prefer": "count=exact"])
+            #expect((counted.status, counted.json) == (206, [["n": 2]]), "\(counted.text)")
+            #expect(counted.headers["Content-Range"] == "0-0/3")
+            #expect(try await bed.value("select count(*) from public.calls") == "4")
+            let beyond = try await bed.send(
+                .post, "/rest/v1/rpc/call_up?offset=9", ["times": 1], ["Prefer": "count=exact"])
+            #expect((beyond.status, beyond.code) == (416, "PGRST103"))
         }
     }
 
