@@ -105,11 +105,12 @@ struct RESTMediaHandler: Sendable {
     static func query(of type: String) -> String {
         """
         (select json_agg(json_build_array(lower(md.typname), ps.nspname, pr.proname, ra.typname = 'anyelement', mb.typname))
-         from pg_catalog.pg_aggregate ag join pg_catalog.pg_proc pr on pr.oid = ag.aggfnoid
-         join pg_catalog.pg_type md on md.oid = pr.prorettype and md.typtype = 'd' and strpos(md.typname, '/') > 0
+         from (select oid, typname, typbasetype from pg_catalog.pg_type
+               where typtype = 'd' and strpos(typname, '/') > 0 offset 0) md
+         join pg_catalog.pg_proc pr on pr.prorettype = md.oid and pr.prokind = 'a' and pr.pronargs = 1
          join pg_catalog.pg_type mb on mb.oid = md.typbasetype join pg_catalog.pg_namespace ps on ps.oid = pr.pronamespace
          join pg_catalog.pg_type ra on ra.oid = pr.proargtypes[0]
-         where pr.pronargs = 1 and (ra.typname = 'anyelement' or ra.oid = \(type)))
+         where ra.typname = 'anyelement' or ra.oid = \(type))
         """
     }
 
