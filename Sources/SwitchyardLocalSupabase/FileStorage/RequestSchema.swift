@@ -203,9 +203,7 @@ extension RequestSchema.Kind {
 enum RequestNumber {
     /// `nil` for text that is no number; empty text is none either.
     static func value(of text: String) -> Double? {
-        var trimmed = text[...]
-        while trimmed.first?.isWhitespace == true { trimmed.removeFirst() }
-        while trimmed.last?.isWhitespace == true { trimmed.removeLast() }
+        var trimmed = text.trimmed
         if trimmed.isEmpty { return text.isEmpty ? nil : 0 }
         for (prefix, radix) in [("0x", 16), ("0o", 8), ("0b", 2)] where trimmed.lowercased().hasPrefix(prefix) {
             return UInt64(trimmed.dropFirst(2), radix: radix).map { Double($0) }

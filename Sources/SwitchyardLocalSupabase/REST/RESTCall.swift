@@ -135,7 +135,7 @@ struct RESTCall: Sendable {
             scanner.skipSpaces()
             let isQuoted = scanner.peek == "\""
             let name = try scanner.name { $0 == "," }
-            names.append(isQuoted ? name : name.trimmingSpaces)
+            names.append(isQuoted ? name : name.trimmed)
             scanner.skipSpaces()
         } while scanner.skip(",")
         return names

@@ -9,14 +9,14 @@ struct RESTMediaType: Hashable, Sendable {
     let text: String
 
     init(_ text: String) {
-        self.text = text.trimmingSpaces
+        self.text = text.trimmed
         let parts = RESTMediaType.split(self.text, at: ";")
-        name = (parts.first ?? "").trimmingSpaces.lowercased()
+        name = (parts.first ?? "").trimmed.lowercased()
         var parameters: [String: String] = [:]
         for part in parts.dropFirst() {
             let pair = part.split(separator: "=", maxSplits: 1)
             guard pair.count == 2 else { continue }
-            parameters[pair[0].trimmingSpaces.lowercased()] = String(pair[1].trimmingSpaces.filter { $0 != "\"" })
+            parameters[pair[0].trimmed.lowercased()] = String(pair[1].trimmed.filter { $0 != "\"" })
         }
         self.parameters = parameters
     }

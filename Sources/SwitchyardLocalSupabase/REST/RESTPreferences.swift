@@ -39,7 +39,7 @@ struct RESTPreferences: Hashable, Sendable {
 
     init(_ fields: [String]) {
         for text in fields.flatMap({ $0.split(separator: ",", omittingEmptySubsequences: false) }) {
-            let preference = text.trimmingSpaces
+            let preference = text.trimmed
             let parts = preference.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             let (name, value) = (String(parts.first ?? ""), String(parts.dropFirst().first ?? ""))
             var isKnown = true
@@ -114,16 +114,6 @@ struct RESTPreferences: Hashable, Sendable {
             timeZone.map { "timezone=\($0)" },
             isLimited ? maximumAffected.map { "max-affected=\($0)" } : nil,
         ].compactMap { $0 }
-    }
-}
-
-extension StringProtocol {
-    /// Without spaces at its ends.
-    var trimmingSpaces: String {
-        var text = self[...]
-        while text.first == " " || text.first == "\t" { text.removeFirst() }
-        while text.last == " " || text.last == "\t" { text.removeLast() }
-        return String(text)
     }
 }
 

@@ -132,7 +132,7 @@ struct RESTSelection: Hashable, Sendable {
     private static func cast(_ scanner: inout RESTScanner) throws(RESTFailure) -> String? {
         guard scanner.skip("::") else { return nil }
         // Names of several words, such as “double precision”, are not quoted; nothing else could be said with these letters.
-        let cast = scanner.take { $0.isLetter || $0.isNumber || "_ $".contains($0) }.trimmingSpaces
+        let cast = scanner.take { $0.isLetter || $0.isNumber || "_ $".contains($0) }.trimmed
         guard !cast.isEmpty else { throw .unparsable("::") }
         return cast
     }
@@ -153,7 +153,7 @@ struct RESTOrder: Hashable, Sendable {
     ) throws(RESTFailure) -> String {
         scanner.skipSpaces()
         if scanner.peek == "\"" { return try scanner.quoted() }
-        return try scanner.name(until: isEnd).trimmingSpaces
+        return try scanner.name(until: isEnd).trimmed
     }
 
     static func parse(_ text: String) throws(RESTFailure) -> [RESTOrder] {
