@@ -25,7 +25,7 @@ struct EmulatorCommand {
         case "supabase":
             let given = try Options(
                 rest, values: Self.supabaseValues.union(["--port", "--folder", "--trust-firebase"]),
-                switches: ["--open", "--domain", "--confirm", "--aggregates"])
+                switches: ["--open", "--domain", "--confirm", "--aggregates", "--no-gateway"])
             supabase = try EmulatorCommand.supabase(given, port: "--port")
             trusted = given["--trust-firebase"]
         case "all":
@@ -34,7 +34,7 @@ struct EmulatorCommand {
                 values: Self.supabaseValues.union([
                     "--firebase-port", "--supabase-port", "--folder", "--project", "--claims",
                 ]),
-                switches: ["--open", "--domain", "--signed-tokens", "--confirm", "--aggregates"])
+                switches: ["--open", "--domain", "--signed-tokens", "--confirm", "--aggregates", "--no-gateway"])
             firebase = try EmulatorCommand.firebase(given, port: "--firebase-port")
             supabase = try EmulatorCommand.supabase(given, port: "--supabase-port")
             if let folder = EmulatorCommand.folder(given) {
@@ -81,6 +81,7 @@ struct EmulatorCommand {
         options.auth.autoconfirmsEmails = !given.has("--confirm")
         options.allowsEverything = given.has("--open")
         options.allowsAggregates = given.has("--aggregates")
+        options.hasGateway = !given.has("--no-gateway")
         options.buckets = given["--bucket"]?.split(separator: ",").map(String.init) ?? []
         options.scripts = [DocumentSchema.sql] + (given.has("--domain") ? [DocumentSchema.domainRules] : [])
         if let schemas = given["--schemas"] { options.schemas = schemas.split(separator: ",").map(String.init) }

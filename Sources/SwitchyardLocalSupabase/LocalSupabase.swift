@@ -40,7 +40,8 @@ public final class LocalSupabase: Sendable {
         folder = try LocalSupabaseFolder(options.folder)
         let now = options.now
         let access = SupabaseAccess(
-            secret: try folder.secret(), keysSince: try folder.keysSince(now().seconds), firebase: options.firebase
+            secret: try folder.secret(), keysSince: try folder.keysSince(now().seconds), firebase: options.firebase,
+            hasGateway: options.hasGateway
         ) { now().seconds }
         (postgres, database) = try await LocalSupabase.openDatabase(options, in: folder)
         context = LocalSupabaseContext(options, database, access, files: folder.files)
@@ -236,7 +237,8 @@ public final class LocalSupabase: Sendable {
             router: router,
             exposed:
                 "Content-Encoding, Content-Location, Content-Range, Content-Type, Date, Location, Server, Transfer-Encoding, Range-Unit",
-            exception: LocalFunctions.path, answersOptions: true)
-        return try LoopbackServer(configuration, preferring: former) { await routes.answer($0) }
+            exception: LocalFunctions.path, answersOptions: true,
+            ownPreflights: options.hasGateway ? [] : ["/rest/v1/", "/storage/v1/"])
+        return try LoopbackServer(configuration, preferring: former) { await routes.answer($0.withResolvedPath) }
     }
 }
