@@ -51,6 +51,7 @@ public final class LocalFirebase: Sendable {
         var configuration = ServerConfiguration()
         configuration.port = options.port
         configuration.faultControlPath = "/_faults"
+        configuration.http2Refusal = LocalFirestore.grpcRefusal
         configuration.visitors = ServerVisitors(
             origins: options.origins, controlPaths: ["/_", "/emulator/v1/"],
             remedy: "name it when you start the server: --origin, or LocalFirebaseOptions.origins.")
@@ -119,6 +120,7 @@ public final class LocalFirebase: Sendable {
                 allowsEverything
                     ? "Access is open: everyone may do everything."
                     : "Only a user may write users/ID and below it; all who are signed in share the rest.",
+                "Firestore has REST and WebChannel, not gRPC: programs in Node need preferRest: true in Firestore's settings.",
                 auth.signer.publicKeys.isEmpty
                     ? "ID tokens are not signed, like those of the vendor's emulator."
                     : "ID tokens are signed; \(server.url)\(LocalFirebase.descriptionPath) publishes the key.",

@@ -13,6 +13,11 @@ package final class LocalFirestore: LocalFirebaseService {
     private let project: String
     private let identities: any LocalIdentities
     let rules: LocalRules
+    /// What clients of the vendor for Node, Go, Python, Java and devices get, which speak gRPC unless they are told otherwise.
+    static let grpcRefusal =
+        "The local Firebase has no gRPC. Use Firestore over REST: in Node set preferRest: true in Firestore's settings; in other "
+        + "languages call the REST API at /v1, or use the vendor's Firestore emulator."
+
     package let streamFaults = StreamFaults()
     let channels = ChannelTable()
     private let now: @Sendable () -> Timestamp

@@ -34,7 +34,6 @@ import Testing
         #expect(try await client.query(["from": group]) == ["q/a", "q/a/q/deep", "q/b", "q/c", "q/d"])
         #expect(try await client.query(["from": from], below: "q/a") == ["q/a/q/deep"])
         #expect(try await client.query(["from": group], below: "q/a") == ["q/a/q/deep"])
-        #expect(try await client.query(["from": []]) == ["INVALID_ARGUMENT"])
         #expect(try await client.query(["from": from, "limit": -1]) == ["INVALID_ARGUMENT"])
         await client.stop()
     }

@@ -59,11 +59,7 @@ extension FirestoreCall {
 extension FirestoreCall {
     func batchGet() throws(FirestoreFailure) -> JSON {
         try allow(["documents", "mask", "transaction", "newTransaction", "readTime"])
-        let name = name
-        let names = body["documents"]?.array?.compactMap(\.string) ?? []
-        let paths = try FirestoreFailure.reading { () throws(FirestoreFormatError) in
-            try names.map { text throws(FirestoreFormatError) in try name.path(ofName: text) }
-        }
+        let paths = try Self.paths(body["documents"]?.array?.compactMap(\.string) ?? [], in: name)
         let view = try view()
         let mask = try mask()
         let readTime = JSON.string(view.readTime.firestoreText)
