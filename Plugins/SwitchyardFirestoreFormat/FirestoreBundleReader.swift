@@ -142,13 +142,10 @@ package struct FirestoreBundleReader: Sendable {
 extension DocumentBundle.NamedQuery {
     fileprivate init(firestore json: JSON, in database: FirestoreDatabase) throws(FirestoreFormatError) {
         let object = try json.members(of: "a named query")
-        guard let bundled = try object.object("bundledQuery"), var structured = try bundled.object("structuredQuery"),
+        guard let bundled = try object.object("bundledQuery"), let structured = bundled.nonNull("structuredQuery"),
             let readTime = try object.timestamp("readTime")
         else { throw FirestoreFormatError("a named query that lacks a part") }
-        // Some writers of bundles put the number into an object.
-        if case .object(let wrapped)? = structured.nonNull("limit") { structured["limit"] = wrapped["value"] }
-        var query = try Query(
-            firestore: .object(structured), parent: try bundled.requiredString("parent"), in: database)
+        var query = try Query(firestore: structured, parent: try bundled.requiredString("parent"), in: database)
         // The query is stored as the app wrote it; only the kind of limit is stored separately.
         switch (try bundled.string("limitType"), query.limit) {
         case (nil, _), ("FIRST", _): break

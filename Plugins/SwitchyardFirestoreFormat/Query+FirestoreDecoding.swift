@@ -73,8 +73,13 @@ extension Query {
         return values.isEmpty ? nil : (values, try cursor.bool("before") ?? false)
     }
 
+    /// A number, either bare or in the wrapper of some bundles and streams.
     private static func count(_ key: String, in object: JSONObject) throws(FirestoreFormatError) -> Int? {
-        guard let number = try object.integer(key) else { return nil }
+        let number =
+            if case .object(let wrapped)? = object.nonNull(key) { try wrapped.integer("value") } else {
+                try object.integer(key)
+            }
+        guard let number else { return nil }
         guard number >= 0 else { throw FirestoreFormatError("a negative “\(key)”") }
         guard number <= Int(Int32.max) else { throw FirestoreFormatError("expected a number of 32 bits in “\(key)”") }
         return number

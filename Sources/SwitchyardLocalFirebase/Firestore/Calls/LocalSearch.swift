@@ -17,6 +17,10 @@ struct LocalSearch: Sendable, Hashable {
 
     init(_ json: JSON, parent: String, in database: FirestoreDatabase) throws(FirestoreFailure) {
         guard var object = json.object else { throw .invalid("A query is an object.") }
+        // Only streams take these numbers in a wrapper.
+        for part in ["limit", "offset"] where object[part]?.object != nil {
+            throw .invalid("“\(part)” is a number, not an object.")
+        }
         nearest = try object["findNearest"].map { json throws(FirestoreFailure) in
             try NearestSearch(json, in: database, besides: object)
         }
