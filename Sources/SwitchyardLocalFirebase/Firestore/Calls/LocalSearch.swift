@@ -150,7 +150,8 @@ struct NearestSearch: Sendable, Hashable {
         }
         resultField = object["distanceResultField"]?.string
         guard !FieldPath.isReserved(resultField ?? "") else {
-            throw .invalid("The field name “\(resultField ?? "")” begins and ends with two underscores; such names are reserved.")
+            throw .invalid(
+                "The field name “\(resultField ?? "")” begins and ends with two underscores; such names are reserved.")
         }
         threshold = object["distanceThreshold"]?.double
         (self.measure, self.limit) = (measure, limit)

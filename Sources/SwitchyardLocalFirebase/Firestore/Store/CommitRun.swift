@@ -48,7 +48,8 @@ struct CommitRun {
         }
         if let field = data.entries.first(where: { $0.value.holdsLongText }) {
             throw .invalid(
-                "The value of property “\(field.name)” is longer than \(DocumentValue.longestText) bytes; move it to a file.")
+                "The value of property “\(field.name)” is longer than \(DocumentValue.longestText) bytes; move it to a file."
+            )
         }
         let isSame = old.data == data
         let document = DocumentSnapshot(
