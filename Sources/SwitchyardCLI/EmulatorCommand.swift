@@ -25,7 +25,7 @@ struct EmulatorCommand {
         case "supabase":
             let given = try Options(
                 rest, values: Self.supabaseValues.union(["--port", "--folder", "--trust-firebase"]),
-                switches: ["--open", "--domain", "--confirm", "--aggregates"])
+                switches: ["--open", "--domain", "--confirm", "--aggregates", "--no-linking", "--signing-keys"])
             supabase = try EmulatorCommand.supabase(given, port: "--port")
             trusted = given["--trust-firebase"]
         case "all":
@@ -34,7 +34,7 @@ struct EmulatorCommand {
                 values: Self.supabaseValues.union([
                     "--firebase-port", "--supabase-port", "--folder", "--project", "--claims",
                 ]),
-                switches: ["--open", "--domain", "--signed-tokens", "--confirm", "--aggregates"])
+                switches: ["--open", "--domain", "--signed-tokens", "--confirm", "--aggregates", "--no-linking", "--signing-keys"])
             firebase = try EmulatorCommand.firebase(given, port: "--firebase-port")
             supabase = try EmulatorCommand.supabase(given, port: "--supabase-port")
             if let folder = EmulatorCommand.folder(given) {
@@ -79,6 +79,8 @@ struct EmulatorCommand {
         options.folder = folder(given)
         options.origins = try origins(given)
         options.auth.autoconfirmsEmails = !given.has("--confirm")
+        options.auth.allowsManualLinking = !given.has("--no-linking")
+        options.auth.signsWithKey = given.has("--signing-keys")
         options.allowsEverything = given.has("--open")
         options.allowsAggregates = given.has("--aggregates")
         options.buckets = given["--bucket"]?.split(separator: ",").map(String.init) ?? []

@@ -40,7 +40,8 @@ public final class LocalSupabase: Sendable {
         folder = try LocalSupabaseFolder(options.folder)
         let now = options.now
         let access = SupabaseAccess(
-            secret: try folder.secret(), keysSince: try folder.keysSince(now().seconds), firebase: options.firebase
+            secret: try folder.secret(), keysSince: try folder.keysSince(now().seconds), firebase: options.firebase,
+            signingKey: options.auth.signsWithKey ? try folder.signingKey() : nil
         ) { now().seconds }
         (postgres, database) = try await LocalSupabase.openDatabase(options, in: folder)
         context = LocalSupabaseContext(options, database, access, files: folder.files)

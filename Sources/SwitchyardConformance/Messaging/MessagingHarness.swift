@@ -60,7 +60,7 @@ extension ConformanceRequirement where Features == MessagingFeatures {
         $0.playsServer
     }
     static let liveMessages = Self(
-        "live messages", remedy: "a provider that supports it, and a harness of your own that sends",
+        "live messages", remedy: "a provider that has them, and a harness of your own that sends",
         isServed: { $0.playsServer }
     ) { $0.capabilities.liveMessages }
     static let topics = Self("topics") { $0.capabilities.topics }

@@ -100,6 +100,15 @@ create table if not exists auth.flow_state (
   created_at            timestamptz not null
 );
 
+create table if not exists auth.audit_log_entries (
+  instance_id uuid,
+  id          uuid primary key default gen_random_uuid(),
+  payload     json,
+  created_at  timestamptz default now(),
+  ip_address  varchar(64) not null default ''
+);
+create index if not exists audit_log_entries_time on auth.audit_log_entries (created_at desc);
+
 create table if not exists auth.mfa_factors (
   id            uuid primary key default gen_random_uuid(),
   user_id       uuid not null references auth.users on delete cascade,

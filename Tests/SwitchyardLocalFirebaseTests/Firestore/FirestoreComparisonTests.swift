@@ -70,7 +70,8 @@ struct `The local Firestore and the real one` {
                 ]
             ]
         }
-        func nearest(_ measure: String, _ extra: JSONObject = JSONObject(), _ outer: JSONObject = JSONObject()) -> Step {
+        func nearest(_ measure: String, _ extra: JSONObject = JSONObject(), _ outer: JSONObject = JSONObject()) -> Step
+        {
             var search: JSONObject = [
                 "vectorField": ["fieldPath": "v"], "queryVector": vector(1, 1), "distanceMeasure": .string(measure),
                 "limit": 10, "distanceResultField": "far",
