@@ -44,10 +44,12 @@ public final class LocalFirebase: Sendable {
             rules: rules, identities: auth, project: options.project,
             folder: folder?.url.appendingPathComponent("files", isDirectory: true), now: options.now)
         let messaging = try LocalMessaging(options, folder: folder, seal: auth.seal)
-        let services: [any LocalFirebaseService] = [auth, firestore, files, messaging]
+        let cloud = CloudStorage(files: files)
+        let services: [any LocalFirebaseService] = [auth, firestore, files, cloud, messaging]
         var router = Router()
         for service in services { service.addRoutes(to: &router) }
         LocalControl(project: options.project, auth: auth, faults: firestore.streamFaults).addRoutes(to: &router)
+        cloud.addAddresses(to: &router)
         var configuration = ServerConfiguration()
         configuration.port = options.port
         configuration.faultControlPath = "/_faults"
@@ -106,7 +108,7 @@ public final class LocalFirebase: Sendable {
     public var environment: [String: String] {
         [
             "FIREBASE_AUTH_EMULATOR_HOST": host, "FIRESTORE_EMULATOR_HOST": host,
-            "FIREBASE_STORAGE_EMULATOR_HOST": host, "GCLOUD_PROJECT": project,
+            "FIREBASE_STORAGE_EMULATOR_HOST": host, "STORAGE_EMULATOR_HOST": server.url, "GCLOUD_PROJECT": project,
         ]
     }
 
