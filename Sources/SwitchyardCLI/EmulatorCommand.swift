@@ -34,7 +34,10 @@ struct EmulatorCommand {
                 values: Self.supabaseValues.union([
                     "--firebase-port", "--supabase-port", "--folder", "--project", "--claims",
                 ]),
-                switches: ["--open", "--domain", "--signed-tokens", "--confirm", "--aggregates", "--no-linking", "--signing-keys"])
+                switches: [
+                    "--open", "--domain", "--signed-tokens", "--confirm", "--aggregates", "--no-linking",
+                    "--signing-keys",
+                ])
             firebase = try EmulatorCommand.firebase(given, port: "--firebase-port")
             supabase = try EmulatorCommand.supabase(given, port: "--supabase-port")
             if let folder = EmulatorCommand.folder(given) {

@@ -26,7 +26,8 @@ extension LocalSupabaseAuth {
             "userinfo_endpoint": .string(address + "/oauth/userinfo"),
             "scopes_supported": ["openid", "profile", "email", "phone"], "response_types_supported": ["code"],
             "response_modes_supported": ["query"], "grant_types_supported": ["authorization_code", "refresh_token"],
-            "subject_types_supported": ["public"], "id_token_signing_alg_values_supported": ["RS256", "HS256", "ES256"],
+            "subject_types_supported": ["public"],
+            "id_token_signing_alg_values_supported": ["RS256", "HS256", "ES256"],
             "token_endpoint_auth_methods_supported": ["client_secret_basic", "client_secret_post", "none"],
             "claims_supported": [
                 "sub", "aud", "iss", "exp", "iat", "auth_time", "nonce", "email", "email_verified", "phone_number",

@@ -46,9 +46,13 @@ extension LocalSupabaseAuth {
 
     private func addAdminRoutes(to router: inout Router) {
         admin(.get, "/admin/users", to: &router) { call throws(AuthRefusal) in try await self.listPeople(call) }
-        admin(.post, "/admin/users", body: .administered, to: &router) { call throws(AuthRefusal) in try await self.createPerson(call) }
+        admin(.post, "/admin/users", body: .administered, to: &router) { call throws(AuthRefusal) in
+            try await self.createPerson(call)
+        }
         admin(.get, "/admin/users/{id}", to: &router) { call throws(AuthRefusal) in try await self.person(call) }
-        admin(.put, "/admin/users/{id}", body: .administered, to: &router) { call throws(AuthRefusal) in try await self.updatePerson(call) }
+        admin(.put, "/admin/users/{id}", body: .administered, to: &router) { call throws(AuthRefusal) in
+            try await self.updatePerson(call)
+        }
         admin(.delete, "/admin/users/{id}", body: .deletion, to: &router) { call throws(AuthRefusal) in
             try await self.deletePerson(call)
         }
@@ -64,7 +68,9 @@ extension LocalSupabaseAuth {
         admin(.get, "/admin/audit", to: &router) { call throws(AuthRefusal) in try await self.listAudit(call) }
         admin(.get, "/admin/sso/providers", to: &router) { _ throws(AuthRefusal) in Self.ok(["items": []]) }
         admin(.get, "/admin/custom-providers", to: &router) { _ throws(AuthRefusal) in Self.ok(["providers": []]) }
-        admin(.post, "/invite", body: .invitation, to: &router) { call throws(AuthRefusal) in try await self.invite(call) }
+        admin(.post, "/invite", body: .invitation, to: &router) { call throws(AuthRefusal) in
+            try await self.invite(call)
+        }
     }
 
     private func addOpenRoutes(to router: inout Router) {
