@@ -114,6 +114,11 @@ package final class LocalAuth: LocalFirebaseService, LocalIdentities {
 
     // MARK: Tokens
 
+    /// The caller of a request for the server's own project.
+    package func caller(authorization: String?) throws(LocalTokenFailure) -> LocalCaller {
+        try caller(authorization: authorization, projects: [project])
+    }
+
     package func caller(
         authorization: String?, projects: [String]
     ) throws(LocalTokenFailure) -> LocalCaller {

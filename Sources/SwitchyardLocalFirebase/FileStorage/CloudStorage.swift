@@ -168,7 +168,7 @@ struct CloudStorage: LocalFirebaseService {
             guard start.isEmpty || !bytes.lexicographicallyPrecedes(start),
                 end.isEmpty || bytes.lexicographicallyPrecedes(end)
             else { continue }
-            let rest = name.dropFirst(prefix.count)
+            let rest = String(decoding: bytes.dropFirst(prefix.utf8.count), as: UTF8.self)
             guard !delimiter.isEmpty, let found = rest.firstRange(of: delimiter) else {
                 objects[bytes] = name
                 continue
