@@ -95,7 +95,10 @@ struct SupabaseAuthWordsTests {
             body["email"] = "ann@example.com"
             return try await bed.auth(.post, "/signup", .object(body))
         }
-        try await SupabaseBed.with { bed in #expect(try await signUp(bed).status == 200) }
+        try await SupabaseBed.with { bed in
+            let answer = try await signUp(bed)
+            #expect(answer.status == 200)
+        }
         try await SupabaseBed.with({ $0.auth.autoconfirmsEmails = false }) { bed in
             let answer = try await signUp(bed)
             #expect((answer.status, answer.code) == (500, "unexpected_failure"))

@@ -89,8 +89,8 @@ extension FirestoreCall {
     /// Applies each write separately; some may fail.
     func batchWrite() throws(FirestoreFailure) -> JSON {
         try allow(["writes", "labels"])
-        try checkIsOwner()
         let writes = try Self.writes(body["writes"]?.array ?? [], in: name)
+        try checkIsOwner()
         guard Set(writes.map(\.path)).count == writes.count else {
             throw .invalid("A document cannot be written to more than once in a batch.")
         }
