@@ -25,7 +25,9 @@ struct EmulatorCommand {
         case "supabase":
             let given = try Options(
                 rest, values: Self.supabaseValues.union(["--port", "--folder", "--trust-firebase"]),
-                switches: ["--open", "--domain", "--confirm", "--aggregates", "--no-linking", "--signing-keys"])
+                switches: [
+                    "--open", "--domain", "--confirm", "--aggregates", "--no-linking", "--no-phone", "--signing-keys",
+                ])
             supabase = try EmulatorCommand.supabase(given, port: "--port")
             trusted = given["--trust-firebase"]
         case "all":
@@ -83,6 +85,7 @@ struct EmulatorCommand {
         options.origins = try origins(given)
         options.auth.autoconfirmsEmails = !given.has("--confirm")
         options.auth.allowsManualLinking = !given.has("--no-linking")
+        options.auth.allowsPhones = !given.has("--no-phone")
         options.auth.signsWithKey = given.has("--signing-keys")
         options.allowsEverything = given.has("--open")
         options.allowsAggregates = given.has("--aggregates")

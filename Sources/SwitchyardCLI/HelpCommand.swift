@@ -55,7 +55,7 @@ struct HelpCommand {
         switchyard emulator supabase [--port N] [--folder PATH] [--database URL] [--bucket NAME] [--open]
                                      [--domain] [--trust-firebase URL] [--confirm] [--origin URL] [--schemas NAMES]
                                      [--aggregates] [--providers NAMES] [--phone-codes NUMBER=CODE]
-                                     [--no-linking] [--signing-keys]
+                                     [--no-linking] [--no-phone] [--signing-keys]
             Runs a local Supabase on a real PostgreSQL, on this machine only, with the SQL functions, and prints its
             addresses and keys.
             --port N        the port to listen on; without it, a free one, or with --folder the one of the last time
@@ -78,6 +78,7 @@ struct HelpCommand {
             --phone-codes NUMBER=CODE
                             a phone number that always gets this code of six digits; separate several with commas
             --no-linking    users cannot add identities to their account or remove them, as in hosted projects by default
+            --no-phone      nobody signs up or in by phone, as in hosted projects without a provider of messages
             --signing-keys  access tokens are signed with a key whose public half is published, as in new hosted
                             projects; without it, with the project's secret
 

@@ -61,6 +61,9 @@ public struct LocalSupabaseOptions: Sendable {
         /// Whether new accounts can be created.
         public var allowsSignUp = true
         public var allowsAnonymous = true
+        /// Whether users can sign up and in by phone. Hosted projects refuse it until a provider of messages is set up; here none is
+        /// needed.
+        public var allowsPhones = true
         /// Whether users may add identities to their account, and remove them. Hosted projects do not allow it until their owner
         /// does.
         public var allowsManualLinking = true

@@ -102,6 +102,7 @@ extension LocalSupabaseAuth {
         guard let phone = try call.phone() else {
             throw .invalid("One of email or phone must be set")
         }
+        try requirePhones("Unsupported phone provider")
         try call.checkChannel()
         if let known = try await call.tables.person(withPhone: phone), known.isPhoneConfirmed {
             let id = try await send(.message, .confirmation, to: known, at: phone, nil, call)

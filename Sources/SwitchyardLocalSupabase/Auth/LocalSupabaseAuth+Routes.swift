@@ -134,7 +134,8 @@ extension LocalSupabaseAuth {
 
     private var settings: JSONObject {
         var external: JSONObject = [
-            "anonymous_users": .bool(options.allowsAnonymous), "email": true, "phone": true,
+            "anonymous_users": .bool(options.allowsAnonymous), "email": true,
+            "phone": .bool(options.allowsPhones),
         ]
         for name in Self.known { external[name] = .bool(options.providers.contains(name)) }
         return [

@@ -147,6 +147,7 @@ extension LocalSupabaseAuth {
         guard call.text("email") == nil || call.text("phone") == nil else {
             throw .invalid("Only an email address or phone number should be provided on login.")
         }
+        if call.text("phone") != nil { try requirePhones("Phone logins are disabled", status: 422) }
         // An invalid address means that there is no account.
         let (email, phone) = (try? call.email(), try? call.phone())
         var found: LocalSupabaseAccount?

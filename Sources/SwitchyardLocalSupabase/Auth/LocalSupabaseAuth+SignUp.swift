@@ -14,7 +14,10 @@ extension LocalSupabaseAuth {
         guard email == nil || phone == nil else {
             throw .invalid("Only an email address or phone number should be provided on signup.")
         }
-        if phone != nil { try call.checkChannel() }
+        if phone != nil {
+            try requirePhones("Phone signups are disabled")
+            try call.checkChannel()
+        }
         guard phone == nil || challenge == nil else { throw .invalid("PKCE not supported for phone signups") }
         guard let password = call.text("password") else { throw .invalid("Signup requires a valid password") }
         try check(password)
@@ -140,6 +143,10 @@ extension LocalSupabaseAuth {
         row["email"] = email.map { .string($0) }
         row["phone"] = phone.map { .string($0) }
         return LocalSupabaseAccount(row: row).json
+    }
+
+    func requirePhones(_ refusal: String, status: Int = 400) throws(AuthRefusal) {
+        guard options.allowsPhones else { throw AuthRefusal(status, "phone_provider_disabled", refusal) }
     }
 
     /// Checks that the service accepts this password.

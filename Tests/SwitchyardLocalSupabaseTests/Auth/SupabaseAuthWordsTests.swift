@@ -85,6 +85,18 @@ struct SupabaseAuthWordsTests {
         }
     }
 
+    @Test func `Without phones their calls are refused`() async throws {
+        try await SupabaseBed.with({ $0.auth.allowsPhones = false }) { bed in
+            let body: JSON = ["phone": "15551112222", "password": "secret"]
+            for (path, status) in [("/signup", 400), ("/otp", 400), ("/token?grant_type=password", 422)] {
+                let answer = try await bed.auth(.post, path, body)
+                #expect((answer.status, answer.code) == (status, "phone_provider_disabled"))
+            }
+            #expect(try await bed.auth(.get, "/settings").json["external"]?["phone"] == false)
+            #expect(try await bed.signUp().status == 200)
+        }
+    }
+
     @Test func `An unknown challenge method fails where a code would be made for it`() async throws {
         let challenge: JSONObject = [
             "password": "secret", "code_challenge": .string(String(repeating: "x", count: 43)),
