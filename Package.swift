@@ -218,7 +218,7 @@ let package = Package(
             name: "SwitchyardLocalFirebaseTests",
             dependencies: [
                 "Switchyard", "SwitchyardBytes", "SwitchyardWire", "SwitchyardServerKit", "SwitchyardLocalFirebase",
-                "SwitchyardTestSupport",
+                "SwitchyardFirestoreFormat", "SwitchyardTestSupport",
             ]),
         .testTarget(
             name: "SwitchyardLocalSupabaseTests",

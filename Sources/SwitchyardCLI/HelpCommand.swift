@@ -78,7 +78,7 @@ struct HelpCommand {
             --phone-codes NUMBER=CODE
                             a phone number that always gets this code of six digits; separate several with commas
             --no-linking    users cannot add identities to their account or remove them, as in hosted projects by default
-            --no-phone      nobody signs up or in by phone, as in hosted projects without a provider of messages
+            --no-phone      no one signs up or in by phone, as in hosted projects without a provider of messages
             --signing-keys  access tokens are signed with a key whose public half is published, as in new hosted
                             projects; without it, with the project's secret
 

@@ -75,7 +75,7 @@ struct SupabaseAuthWordsTests {
     @Test func `The code of a number for tests is always valid`() async throws {
         try await SupabaseBed.with({ $0.auth.phoneCodes = ["15551112222": "123456"] }) { bed in
             let verify: JSON = ["type": "sms", "phone": "+15551112222", "token": "123456"]
-            #expect(try await bed.auth(.post, "/verify", verify).code == "otp_expired", "nobody has the number")
+            #expect(try await bed.auth(.post, "/verify", verify).code == "otp_expired", "no account has the number")
             #expect(try await bed.auth(.post, "/otp", ["phone": "15551112222"]).status == 200)
             for _ in 0..<2 { #expect(try await bed.auth(.post, "/verify", verify).status == 200) }
             let known = try await bed.auth(.post, "/otp", ["phone": "15551112222"])
