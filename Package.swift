@@ -61,14 +61,14 @@ let package = Package(
             path: "Plugins/SwitchyardMock"),
         .target(
             name: "SwitchyardFirestoreFormat", dependencies: ["Switchyard", "SwitchyardBytes"],
-            path: "Plugins/SwitchyardFirestoreFormat"),
+            path: "Plugins/SwitchyardFirestoreFormat", resources: [.embedInCode("Rules/domain.rules")]),
         .target(
             name: "SwitchyardFirebase",
             dependencies: [
                 "Switchyard", "SwitchyardBytes", "SwitchyardProviderKit", "SwitchyardWire", "SwitchyardSync",
                 "SwitchyardFirestoreFormat", "SwitchyardProviderHTTP",
             ],
-            path: "Plugins/SwitchyardFirebase", resources: [.embedInCode("Rules/domain.rules")]),
+            path: "Plugins/SwitchyardFirebase"),
         .target(
             name: "SwitchyardSupabase",
             dependencies: [
@@ -218,7 +218,7 @@ let package = Package(
             name: "SwitchyardLocalFirebaseTests",
             dependencies: [
                 "Switchyard", "SwitchyardBytes", "SwitchyardWire", "SwitchyardServerKit", "SwitchyardLocalFirebase",
-                "SwitchyardTestSupport",
+                "SwitchyardFirestoreFormat", "SwitchyardTestSupport",
             ]),
         .testTarget(
             name: "SwitchyardLocalSupabaseTests",

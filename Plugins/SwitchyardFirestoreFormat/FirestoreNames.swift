@@ -91,11 +91,44 @@ package struct FirestoreDatabase: Sendable, Hashable {
 /// Field paths use the format of ``FieldPath/description``: dotted, with backticks where needed.
 extension FieldPath {
     package init(firestore text: String) throws(FirestoreFormatError) {
+        guard FieldPath.quotesAllButIdentifiers(text) else {
+            throw FirestoreFormatError("a field path with a name that has to be in backticks")
+        }
         do throws(StorageError) {
             try self.init(validating: text)
         } catch {
             throw FirestoreFormatError("a field path that is malformed")
         }
+    }
+
+    /// The portable API takes more names without quotes than the service does.
+    private static func quotesAllButIdentifiers(_ text: String) -> Bool {
+        var isQuoted = false
+        var isEscaped = false
+        var isFirst = true
+        for byte in text.utf8 {
+            if isQuoted {
+                if isEscaped {
+                    isEscaped = false
+                } else if byte == UInt8(ascii: "\\") {
+                    isEscaped = true
+                } else if byte == UInt8(ascii: "`") {
+                    isQuoted = false
+                }
+                continue
+            }
+            switch byte {
+            case UInt8(ascii: "."):
+                isFirst = true
+                continue
+            case UInt8(ascii: "`"): isQuoted = true
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "_"): break
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): if isFirst { return false }
+            default: return false
+            }
+            isFirst = false
+        }
+        return true
     }
 }
 
@@ -106,7 +139,7 @@ package struct FirestoreFormatError: Error, Hashable, CustomStringConvertible {
 
     package init(_ message: String) { self.message = message }
 
-    package var description: String { "Unreadable Firestore data: \(message)." }
+    package var description: String { "Unreadable Firestore data: \(message)" + (message.hasSuffix(".") ? "" : ".") }
 }
 
 extension FirestoreFormatError {

@@ -19,9 +19,13 @@ extension Query {
             }
             query.projection = fields.isEmpty ? nil : fields
         }
-        query.orders = try object.array("orderBy").map { order throws(FirestoreFormatError) in
+        let orders = try object.array("orderBy").map { order throws(FirestoreFormatError) in
             try Order(firestore: order)
         }
+        guard !orders.dropLast().contains(where: \.field.isDocumentID) else {
+            throw FirestoreFormatError("an order by another field after the document's name")
+        }
+        query.orders = orders
         query.offset = try Query.count("offset", in: object) ?? 0
         query.limit = try Query.count("limit", in: object).map { .first($0) }
         if let json = object.nonNull("where") {
@@ -29,10 +33,10 @@ extension Query {
             query = query.where(filter)
         }
         query = query.removingImpliedOrders()
-        if let (values, isBefore) = try Query.cursor("startAt", in: object, database) {
+        if let (values, isBefore) = try Query.cursor("startAt", in: object, database, most: orders.count) {
             query = query.withStart(values, isInclusive: isBefore)
         }
-        if let (values, isBefore) = try Query.cursor("endAt", in: object, database) {
+        if let (values, isBefore) = try Query.cursor("endAt", in: object, database, most: orders.count) {
             query = query.withEnd(values, isInclusive: !isBefore)
         }
         let built = query
@@ -59,21 +63,25 @@ extension Query {
     }
 
     private static func cursor(
-        _ key: String, in object: JSONObject, _ database: FirestoreDatabase
+        _ key: String, in object: JSONObject, _ database: FirestoreDatabase, most: Int
     ) throws(FirestoreFormatError) -> (values: [DocumentValue], isBefore: Bool)? {
         guard let cursor = try object.object(key) else { return nil }
         let values = try DocumentValue.list(cursor, in: database)
+        guard values.count <= most else {
+            throw FirestoreFormatError("a cursor with more values than the query names orders")
+        }
         return values.isEmpty ? nil : (values, try cursor.bool("before") ?? false)
     }
 
-    /// A number, either bare or in the wrapper that some encoders write.
+    /// A number, either bare or in the wrapper of some bundles and streams.
     private static func count(_ key: String, in object: JSONObject) throws(FirestoreFormatError) -> Int? {
         let number =
             if case .object(let wrapped)? = object.nonNull(key) { try wrapped.integer("value") } else {
                 try object.integer(key)
             }
         guard let number else { return nil }
-        guard (0...Int(Int32.max)).contains(number) else { throw FirestoreFormatError("a negative “\(key)”") }
+        guard number >= 0 else { throw FirestoreFormatError("a negative “\(key)”") }
+        guard number <= Int(Int32.max) else { throw FirestoreFormatError("expected a number of 32 bits in “\(key)”") }
         return number
     }
 
@@ -120,8 +128,12 @@ extension Filter {
                 throw FirestoreFormatError("an unknown operator")
             }
             guard let value = filter.nonNull("value") else { throw FirestoreFormatError("a filter without a value") }
-            self = .comparison(
-                try Filter.field(filter), operation, try DocumentValue(firestore: value, in: database))
+            let field = try Filter.field(filter)
+            let operand = try DocumentValue(firestore: value, in: database)
+            guard !field.isDocumentID || Filter.namesDocuments(operand) else {
+                throw FirestoreFormatError("a filter of the document's name by something else than a reference")
+            }
+            self = .comparison(field, operation, operand)
         } else if let filter = try object.object("unaryFilter") {
             let name = try filter.name("op", among: Filter.tests)
             guard let test = Test.allCases.first(where: { $0.firestoreName == name }) else {
@@ -147,6 +159,14 @@ extension Filter {
         "ARRAY_CONTAINS", "IN", "ARRAY_CONTAINS_ANY", "NOT_IN",
     ]
     private static let tests = ["", "", "IS_NAN", "IS_NULL", "IS_NOT_NAN", "IS_NOT_NULL"]
+
+    private static func namesDocuments(_ value: DocumentValue) -> Bool {
+        switch value {
+        case .reference: true
+        case .array(let elements): elements.allSatisfy(namesDocuments)
+        default: false
+        }
+    }
 
     private static func field(_ filter: JSONObject) throws(FirestoreFormatError) -> FieldPath {
         guard let field = filter.nonNull("field") else { throw FirestoreFormatError("a filter without a field") }

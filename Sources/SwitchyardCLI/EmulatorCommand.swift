@@ -25,7 +25,10 @@ struct EmulatorCommand {
         case "supabase":
             let given = try Options(
                 rest, values: Self.supabaseValues.union(["--port", "--folder", "--trust-firebase"]),
-                switches: ["--open", "--domain", "--confirm", "--aggregates", "--no-gateway"])
+                switches: [
+                    "--open", "--domain", "--confirm", "--aggregates", "--no-gateway", "--no-linking", "--no-phone",
+                    "--signing-keys",
+                ])
             supabase = try EmulatorCommand.supabase(given, port: "--port")
             trusted = given["--trust-firebase"]
         case "all":
@@ -34,7 +37,10 @@ struct EmulatorCommand {
                 values: Self.supabaseValues.union([
                     "--firebase-port", "--supabase-port", "--folder", "--project", "--claims",
                 ]),
-                switches: ["--open", "--domain", "--signed-tokens", "--confirm", "--aggregates", "--no-gateway"])
+                switches: [
+                    "--open", "--domain", "--signed-tokens", "--confirm", "--aggregates", "--no-gateway", "--no-linking",
+                    "--no-phone", "--signing-keys",
+                ])
             firebase = try EmulatorCommand.firebase(given, port: "--firebase-port")
             supabase = try EmulatorCommand.supabase(given, port: "--supabase-port")
             if let folder = EmulatorCommand.folder(given) {
@@ -79,6 +85,9 @@ struct EmulatorCommand {
         options.folder = folder(given)
         options.origins = try origins(given)
         options.auth.autoconfirmsEmails = !given.has("--confirm")
+        options.auth.allowsManualLinking = !given.has("--no-linking")
+        options.auth.allowsPhones = !given.has("--no-phone")
+        options.auth.signsWithKey = given.has("--signing-keys")
         options.allowsEverything = given.has("--open")
         options.allowsAggregates = given.has("--aggregates")
         options.hasGateway = !given.has("--no-gateway")

@@ -54,8 +54,8 @@ struct HelpCommand {
 
         switchyard emulator supabase [--port N] [--folder PATH] [--database URL] [--bucket NAME] [--open]
                                      [--domain] [--trust-firebase URL] [--confirm] [--origin URL] [--schemas NAMES]
-                                     [--aggregates] [--no-gateway] [--providers NAMES]
-                                     [--phone-codes NUMBER=CODE]
+                                     [--aggregates] [--no-gateway] [--providers NAMES] [--phone-codes NUMBER=CODE]
+                                     [--no-linking] [--no-phone] [--signing-keys]
             Runs a local Supabase on a real PostgreSQL, on this machine only, with the SQL functions, and prints its
             addresses and keys.
             --port N        the port to listen on; without it, a free one, or with --folder the one of the last time
@@ -78,6 +78,10 @@ struct HelpCommand {
             --providers …   identity providers to enable, such as github,google
             --phone-codes NUMBER=CODE
                             a phone number that always gets this code of six digits; separate several with commas
+            --no-linking    users cannot add identities to their account or remove them, as in hosted projects by default
+            --no-phone      no one signs up or in by phone, as in hosted projects without a provider of messages
+            --signing-keys  access tokens are signed with a key whose public half is published, as in new hosted
+                            projects; without it, with the project's secret
 
         switchyard emulator all [--firebase-port N] [--supabase-port N] and the options of both, except --port and
                                --trust-firebase

@@ -44,13 +44,16 @@ public final class LocalFirebase: Sendable {
             rules: rules, identities: auth, project: options.project,
             folder: folder?.url.appendingPathComponent("files", isDirectory: true), now: options.now)
         let messaging = try LocalMessaging(options, folder: folder, seal: auth.seal)
-        let services: [any LocalFirebaseService] = [auth, firestore, files, messaging]
+        let cloud = CloudStorage(files: files)
+        let services: [any LocalFirebaseService] = [auth, firestore, files, cloud, messaging]
         var router = Router()
         for service in services { service.addRoutes(to: &router) }
         LocalControl(project: options.project, auth: auth, faults: firestore.streamFaults).addRoutes(to: &router)
+        cloud.addAddresses(to: &router)
         var configuration = ServerConfiguration()
         configuration.port = options.port
         configuration.faultControlPath = "/_faults"
+        configuration.http2Refusal = LocalFirestore.grpcRefusal
         configuration.visitors = ServerVisitors(
             origins: options.origins, controlPaths: ["/_", "/emulator/v1/"],
             remedy: "name it when you start the server: --origin, or LocalFirebaseOptions.origins.")
@@ -105,7 +108,7 @@ public final class LocalFirebase: Sendable {
     public var environment: [String: String] {
         [
             "FIREBASE_AUTH_EMULATOR_HOST": host, "FIRESTORE_EMULATOR_HOST": host,
-            "FIREBASE_STORAGE_EMULATOR_HOST": host, "GCLOUD_PROJECT": project,
+            "FIREBASE_STORAGE_EMULATOR_HOST": host, "STORAGE_EMULATOR_HOST": server.url, "GCLOUD_PROJECT": project,
         ]
     }
 
@@ -119,6 +122,7 @@ public final class LocalFirebase: Sendable {
                 allowsEverything
                     ? "Access is open: everyone may do everything."
                     : "Only a user may write users/ID and below it; all who are signed in share the rest.",
+                "Firestore has REST and WebChannel, not gRPC: programs in Node need preferRest: true in Firestore's settings.",
                 auth.signer.publicKeys.isEmpty
                     ? "ID tokens are not signed, like those of the vendor's emulator."
                     : "ID tokens are signed; \(server.url)\(LocalFirebase.descriptionPath) publishes the key.",

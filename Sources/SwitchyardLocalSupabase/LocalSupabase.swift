@@ -41,7 +41,8 @@ public final class LocalSupabase: Sendable {
         let now = options.now
         let access = SupabaseAccess(
             secret: try folder.secret(), keysSince: try folder.keysSince(now().seconds), firebase: options.firebase,
-            hasGateway: options.hasGateway
+            hasGateway: options.hasGateway,
+            signingKey: options.auth.signsWithKey ? try folder.signingKey() : nil
         ) { now().seconds }
         (postgres, database) = try await LocalSupabase.openDatabase(options, in: folder)
         context = LocalSupabaseContext(options, database, access, files: folder.files)

@@ -41,6 +41,22 @@ struct LocalSupabaseFolder: Sendable {
         return new
     }
 
+    /// The key that signs users' tokens. It stays the same as long as the folder exists.
+    func signingKey() throws(LocalSupabaseError) -> RSAPrivateKey {
+        if let kept = try folder?.read("signing-key"),
+            let key = RSAPrivateKey(pem: Secret(String(decoding: kept, as: UTF8.self)))
+        {
+            return key
+        }
+        guard let new = RSAPrivateKey() else {
+            throw LocalSupabaseError(
+                "Signing tokens with a key requires OpenSSL's libcrypto. Install the package libssl3 or libssl1.1, or leave "
+                    + "out --signing-keys.")
+        }
+        try folder?.write(Data(new.text.utf8), as: "signing-key")
+        return new
+    }
+
     /// From when on the project's keys are valid. It stays the same as long as the folder exists, and so do the keys.
     ///
     /// - Parameter now: In seconds since 1970.

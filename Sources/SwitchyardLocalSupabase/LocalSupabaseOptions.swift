@@ -65,6 +65,15 @@ public struct LocalSupabaseOptions: Sendable {
         /// Whether new accounts can be created.
         public var allowsSignUp = true
         public var allowsAnonymous = true
+        /// Whether users can sign up and in by phone. Hosted projects refuse it until a provider of messages is set up; here none is
+        /// needed.
+        public var allowsPhones = true
+        /// Whether users may add identities to their account, and remove them. Hosted projects do not allow it until their owner
+        /// does.
+        public var allowsManualLinking = true
+        /// Whether access tokens are signed with a key whose public half the server publishes, as in new hosted projects.
+        /// Otherwise they are signed with the project's secret, like the project's own keys.
+        public var signsWithKey = false
         /// Whether changing an address must be confirmed at both the old and the new one.
         public var confirmsEmailChangeTwice = true
         /// The minimum number of seconds between two emails or messages to the same address; 0 for no limit.

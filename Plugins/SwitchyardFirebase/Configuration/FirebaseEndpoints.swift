@@ -1,5 +1,6 @@
 public import Switchyard
 import SwitchyardBytes
+import SwitchyardFirestoreFormat
 import SwitchyardProviderHTTP
 import SwitchyardWire
 
@@ -181,5 +182,5 @@ public enum FirestoreRules {
     /// which an app adds the rules of its own collections. `switchyard firebase rules` prints it.
     ///
     /// Users own their documents; contacts can do what these clients do for them, and other users nothing.
-    public static var domain: String { String(decoding: PackageResources.domain_rules, as: UTF8.self) }
+    public static var domain: String { FirestoreRulesText.domain }
 }

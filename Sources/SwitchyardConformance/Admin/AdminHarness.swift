@@ -112,27 +112,34 @@ extension ConformanceRequirement where Features == AdminFeatures {
     static let endingSessions = Self("ending sessions") { $0.capabilities.endingSessions }
     static let customTokens = Self(
         "custom tokens", isServed: { $0.auth.customTokens }, isDeclared: { $0.capabilities.customTokens })
-    static let checkedSignatures = Self("signatures that are checked") { $0.checksSignatures }
+    static let checkedSignatures = Self(
+        "signatures that are checked", remedy: "a server that checks them, which emulators may not"
+    ) { $0.checksSignatures }
     static let passwordResetLinks = Self(
-        "links to new passwords", isServed: { $0.playsOutside && $0.auth.passwordReset },
+        "links to new passwords", remedy: "a harness of your own, in a test, that reads emails",
+        isServed: { $0.playsOutside && $0.auth.passwordReset },
         isDeclared: { $0.capabilities.links.contains(.passwordReset) })
     static let confirmationLinks = Self(
-        "links that confirm addresses", isServed: { $0.playsOutside },
+        "links that confirm addresses", remedy: "a harness of your own, in a test, that reads emails",
+        isServed: { $0.playsOutside },
         isDeclared: { $0.capabilities.links.contains(.emailConfirmation) })
     static let signInLinks = Self(
         "links that sign in", isServed: { $0.auth.emailLinks },
         isDeclared: { $0.capabilities.links.contains(.signIn) })
     static let anyLinks = Self("links") { !$0.capabilities.links.isEmpty }
     static let imports = Self("imports") { !$0.capabilities.passwordHashes.isEmpty }
-    static let limitedImports = Self("an unsupported hash") {
+    static let limitedImports = Self("an unsupported hash", remedy: "a provider that takes some and not all") {
         !$0.capabilities.passwordHashes.isEmpty
             && $0.capabilities.passwordHashes.count < PasswordHash.Kind.allCases.count
     }
     static let bcrypt = Self("hashes of bcrypt") { $0.capabilities.passwordHashes.contains(.bcrypt) }
     static let pbkdf2 = Self("hashes of PBKDF2") { $0.capabilities.passwordHashes.contains(.pbkdf2SHA256) }
     static let anonymous = Self("anonymous accounts") { $0.auth.anonymous }
-    static let readTokens = Self("tokens that can be read") { $0.readsTokens }
-    static let wrongKeys = Self("a foreign key") { $0.hasWrongKeys }
+    static let readTokens = Self("tokens that can be read", remedy: "a harness of your own, in a test, that reads them")
+    { $0.readsTokens }
+    static let wrongKeys = Self("a foreign key", remedy: "a harness of your own, in a test, that has one") {
+        $0.hasWrongKeys
+    }
 }
 
 /// The behaviour of `AdminClient`, as checks that every provider passes according to its capabilities.

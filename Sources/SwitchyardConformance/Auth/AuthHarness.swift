@@ -126,7 +126,11 @@ public typealias AuthRequirement = ConformanceRequirement<AuthFeatures>
 
 extension ConformanceRequirement where Features == AuthFeatures {
     private static func outside(_ name: String, isDeclared: @escaping @Sendable (AuthFeatures) -> Bool) -> Self {
-        Self(name, isServed: { $0.playsOutside }, isDeclared: isDeclared)
+        Self(
+            name,
+            remedy:
+                "a provider that supports it, and a harness of your own that reads emails and messages and fills in pages",
+            isServed: { $0.playsOutside }, isDeclared: isDeclared)
     }
 
     static let anonymous = Self("anonymous accounts") { $0.capabilities.anonymous }
@@ -140,12 +144,18 @@ extension ConformanceRequirement where Features == AuthFeatures {
     static let secondFactors = outside("second factors") { $0.capabilities.secondFactors }
     static let deletion = Self("deletion of accounts") { $0.capabilities.accountDeletion }
     static let elsewhere = Self("signing out elsewhere") { $0.capabilities.signOutElsewhere }
-    static let keptSessions = Self("kept sessions") { $0.keepsSessions }
-    static let ageing = Self("tokens that run out") { $0.agesTokens }
-    static let endedSessions = Self("sessions ended by the server") { $0.endsSessions }
+    static let keptSessions = Self("kept sessions", remedy: "a state folder") { $0.keepsSessions }
+    static let ageing = Self("tokens that run out", remedy: "a harness of your own, in a test, that ages them") {
+        $0.agesTokens
+    }
+    static let endedSessions = Self(
+        "sessions ended by the server", remedy: "a harness of your own, in a test, that ends them"
+    ) { $0.endsSessions }
     static let confirmation = outside("confirmed addresses") { $0.asksForConfirmation }
     static let confirmedChanges = outside("confirmed new addresses") { $0.confirmsNewAddresses }
-    static let disabling = Self("barred accounts") { $0.disablesAccounts }
+    static let disabling = Self("barred accounts", remedy: "a harness of your own, in a test, that bars them") {
+        $0.disablesAccounts
+    }
 }
 
 /// The behaviour of `AuthClient`, as checks that every provider passes according to its capabilities.

@@ -112,9 +112,11 @@ public typealias DomainRequirement = ConformanceRequirement<DomainFeatures>
 extension ConformanceRequirement where Features == DomainFeatures {
     static let live = Self("live streams") { $0.liveStreams }
     static let batches = Self("batches") { $0.batches }
-    static let files = Self("files") { $0.files }
+    static let files = Self("files", remedy: "a provider for files") { $0.files }
     static let offline = Self("offline operations") { $0.offline }
-    static let rules = Self("rules for the domain") { $0.enforcesRules }
+    static let rules = Self(
+        "rules for the domain", remedy: "a harness of your own, in a test, that knows that they are in place"
+    ) { $0.enforcesRules }
 }
 
 /// The behaviour of the clients for users, contacts, check-ins and notifications, with any provider.

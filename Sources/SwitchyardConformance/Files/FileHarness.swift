@@ -83,12 +83,16 @@ extension ConformanceRequirement where Features == FileFeatures {
     static let expiringURLs = Self("addresses that expire") { $0.capabilities.expiringURLs }
     static let permanentURLs = Self("addresses without an end") { $0.capabilities.permanentURLs }
     static let unbounded = Self("uploads without a known length") { $0.capabilities.unboundedUploads }
-    static let sizeBound = Self("a bound on sizes below 64 MB") {
+    static let sizeBound = Self("a bound on sizes below 64 MB", remedy: "a provider that has one") {
         $0.capabilities.maximumFileSize.map { $0 < 64 << 20 } ?? false
     }
-    static let fetching = Self("a way to fetch addresses") { $0.fetchesURLs }
-    static let keptUploads = Self("uploads that outlast their client") { $0.keepsUploads }
-    static let forbiddenFile = Self("a forbidden file") { $0.hasForbiddenFile }
+    static let fetching = Self(
+        "a way to fetch addresses", remedy: "a harness of your own, in a test, that fetches them"
+    ) { $0.fetchesURLs }
+    static let keptUploads = Self("uploads that outlast their client", remedy: "a state folder") { $0.keepsUploads }
+    static let forbiddenFile = Self("a forbidden file", remedy: "a harness of your own, in a test, that has one") {
+        $0.hasForbiddenFile
+    }
 }
 
 /// The behaviour of `FileStorageClient`, as checks that every provider passes according to its capabilities.

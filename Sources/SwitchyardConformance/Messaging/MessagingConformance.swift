@@ -15,7 +15,7 @@ public enum MessagingConformance {
 
 extension MessagingConformance {
     static let tokenChecks: [MessagingCheck] = [
-        MessagingCheck("an installation has a token of its own, and keeps it") { context in
+        MessagingCheck("an installation has a token of its own, and keeps it", needs: .tokens) { context in
             let client = try await context.client()
             let token = try await client.token()
             try expect(!token.value.isEmpty, "the token is not empty", found: "an empty one")
@@ -27,7 +27,7 @@ extension MessagingConformance {
             let client = try await context.bareClient()
             try await context.expectFailure(.noPlatformToken, in: "asking for a token") { try await client.token() }
         },
-        MessagingCheck("the stream of tokens begins with what there is") { context in
+        MessagingCheck("the stream of tokens begins with what there is", needs: .tokens) { context in
             let client = try await context.client()
             let probe = context.watch(client.tokenStream())
             try await probe.first("a first element")
@@ -35,7 +35,7 @@ extension MessagingConformance {
             try await probe.newest("the token") { $0 == token }
             try await context.watch(client.tokenStream()).first("the token, for one who comes late") { $0 == token }
         },
-        MessagingCheck("a deleted token is gone, and the next one is another") { context in
+        MessagingCheck("a deleted token is gone, and the next one is another", needs: .tokens) { context in
             let client = try await context.client()
             let probe = context.watch(client.tokenStream())
             let first = try await client.token()
@@ -46,20 +46,20 @@ extension MessagingConformance {
             try expect(second != first, "the next token is another", found: "the same")
             try await probe.newest("the next token") { $0 == second }
         },
-        MessagingCheck("deleting a token that is not there is no error") { context in
+        MessagingCheck("deleting a token that is not there is no error", needs: .tokens) { context in
             let client = try await context.client()
             try await client.deleteToken()
             _ = try await client.token()
             try await client.deleteToken()
             try await client.deleteToken()
         },
-        MessagingCheck("a new token of the platform leaves the installation reachable") { context in
+        MessagingCheck("a new token of the platform leaves the installation reachable", needs: .tokens) { context in
             let client = try await context.client()
             _ = try await client.token()
             if let token = context.harness.platformToken() { try await client.setPlatformToken(token) }
             try expect(try await !client.token().value.isEmpty, "there is a token", found: "an empty one")
         },
-        MessagingCheck("many who ask for a token at once get the same") { context in
+        MessagingCheck("many who ask for a token at once get the same", needs: .tokens) { context in
             let client = try await context.client()
             let tokens = try await withThrowingTaskGroup(of: MessagingToken.self) { group in
                 for _ in 0..<10 { group.addTask { try await client.token() } }
@@ -67,7 +67,7 @@ extension MessagingConformance {
             }
             try expectEqual(Set(tokens).count, 1, "the number of different tokens")
         },
-        MessagingCheck("after a denial nothing registers until the permission is given") { context in
+        MessagingCheck("after a denial nothing registers until the permission is given", needs: .tokens) { context in
             let client = try await context.client()
             _ = try await client.token()
             try await client.requestPermission { .denied }

@@ -53,11 +53,20 @@ public struct MessagingFeatures: Sendable, Hashable {
 public typealias MessagingRequirement = ConformanceRequirement<MessagingFeatures>
 
 extension ConformanceRequirement where Features == MessagingFeatures {
-    static let push = Self("push") { $0.capabilities.push }
-    static let server = Self("somebody who sends") { $0.playsServer }
-    static let liveMessages = Self("live messages", isServed: { $0.playsServer }) { $0.capabilities.liveMessages }
+    static let tokens = Self("push or live messages", remedy: "a device whose platform has a push service") {
+        $0.capabilities.push || $0.capabilities.liveMessages
+    }
+    static let server = Self("somebody who sends", remedy: "a harness of your own, in a test, that sends") {
+        $0.playsServer
+    }
+    static let liveMessages = Self(
+        "live messages", remedy: "a provider that has them, and a harness of your own that sends",
+        isServed: { $0.playsServer }
+    ) { $0.capabilities.liveMessages }
     static let topics = Self("topics") { $0.capabilities.topics }
-    static let platformToken = Self("the platform's token") { $0.needsPlatformToken }
+    static let platformToken = Self("the platform's token", remedy: "a provider whose registration takes one") {
+        $0.needsPlatformToken
+    }
 }
 
 /// The context of a messaging check: an installation with the platform's token, others on demand.

@@ -32,8 +32,10 @@ public struct ConformanceCheck<Harness: Sendable, Features: Sendable>: Sendable,
     public var id: String { name }
 
     /// What a provider with these features lacks for this check; empty if the check applies.
-    public func missing(in features: Features) -> [String] {
-        requirements.filter { !$0.isMet(features) }.map(\.name)
+    public func missing(in features: Features) -> [String] { unmet(in: features).map(\.name) }
+
+    func unmet(in features: Features) -> [ConformanceRequirement<Features>] {
+        requirements.filter { !$0.isMet(features) }
     }
 
     /// - Throws: A ``ConformanceFailure`` that says what was expected and what was found.
@@ -96,20 +98,26 @@ public struct ConformanceRequirement<Features: Sendable>: Sendable {
     public let name: String
     /// Whether the requirement is that the provider does *not* declare something: then the check is about its refusal.
     public let isAbsence: Bool
+    /// What would enable the checks that need it: "a state folder in the configuration".
+    public let remedy: String
     let isMet: @Sendable (Features) -> Bool
     /// Whether the provider declares it, whatever its harness can do.
     private let isDeclared: @Sendable (Features) -> Bool
 
-    init(_ name: String, isMet: @escaping @Sendable (Features) -> Bool) {
-        self.init(name, isServed: { _ in true }, isDeclared: isMet)
+    init(
+        _ name: String, remedy: String = "a provider that supports it", isMet: @escaping @Sendable (Features) -> Bool
+    ) {
+        self.init(name, remedy: remedy, isServed: { _ in true }, isDeclared: isMet)
     }
 
     /// - Parameter isServed: Whether the harness supports it; if not, checks of a declared capability are skipped.
     init(
-        _ name: String, isServed: @escaping @Sendable (Features) -> Bool,
+        _ name: String, remedy: String = "a provider that supports it",
+        isServed: @escaping @Sendable (Features) -> Bool,
         isDeclared: @escaping @Sendable (Features) -> Bool
     ) {
         self.name = name
+        self.remedy = remedy
         isAbsence = false
         isMet = { isDeclared($0) && isServed($0) }
         self.isDeclared = isDeclared
@@ -117,6 +125,7 @@ public struct ConformanceRequirement<Features: Sendable>: Sendable {
 
     private init(absenceOf other: ConformanceRequirement) {
         name = "no " + other.name
+        remedy = "a provider that lacks it"
         isAbsence = true
         isMet = { !other.isDeclared($0) }
         isDeclared = isMet

@@ -12,6 +12,8 @@ public struct ConformanceSuite: Sendable {
         let name: String
         /// What the provider lacks for it; empty if the check applies.
         let missing: [String]
+        /// What would enable it, one for each that is missing.
+        let remedies: [String]
         let isRefusal: Bool
         let run: @Sendable () async throws -> Void
     }
@@ -22,8 +24,9 @@ public struct ConformanceSuite: Sendable {
     ) {
         self.service = service
         self.checks = checks.map { check in
-            Item(
-                area: check.area, name: check.name, missing: check.missing(in: features),
+            let unmet = check.unmet(in: features)
+            return Item(
+                area: check.area, name: check.name, missing: unmet.map(\.name), remedies: unmet.map(\.remedy),
                 isRefusal: check.requirements.contains(where: \.isAbsence), run: { try await check.run(on: harness) })
         }
     }
@@ -93,14 +96,20 @@ public func runConformance(
 }
 
 private func outcome(of item: ConformanceSuite.Item, _ service: ConformanceService) async -> ConformanceReport.Entry {
-    func entry(_ outcome: ConformanceReport.Outcome, _ detail: String?, _ time: Duration) -> ConformanceReport.Entry {
+    func entry(
+        _ outcome: ConformanceReport.Outcome, _ detail: String?, _ time: Duration, remedy: String? = nil
+    ) -> ConformanceReport.Entry {
         let (seconds, fraction) = time.components
         return ConformanceReport.Entry(
-            service: service, area: item.area, name: item.name, outcome: outcome, detail: detail,
+            service: service, area: item.area, name: item.name, outcome: outcome, detail: detail, remedy: remedy,
             milliseconds: (Double(seconds) * 1000 + Double(fraction) / 1e15).rounded())
     }
     guard item.missing.isEmpty else {
-        return entry(.skipped, "without " + item.missing.joined(separator: ", "), .zero)
+        var remedies: [String] = []
+        for remedy in item.remedies where !remedies.contains(remedy) { remedies.append(remedy) }
+        return entry(
+            .skipped, "without " + item.missing.joined(separator: ", "), .zero,
+            remedy: remedies.joined(separator: ", and "))
     }
     let clock = ContinuousClock()
     let start = clock.now
@@ -178,17 +187,20 @@ public struct ConformanceReport: Sendable, Hashable, Codable {
         public let outcome: Outcome
         /// The expected and actual result, or what the provider lacks.
         public let detail: String?
+        /// Of a skipped check, what would enable it.
+        public let remedy: String?
         public let milliseconds: Double
 
         public init(
             service: ConformanceService, area: String, name: String, outcome: Outcome, detail: String? = nil,
-            milliseconds: Double = 0
+            remedy: String? = nil, milliseconds: Double = 0
         ) {
             self.service = service
             self.area = area
             self.name = name
             self.outcome = outcome
             self.detail = detail
+            self.remedy = remedy
             self.milliseconds = milliseconds
         }
     }
@@ -222,7 +234,8 @@ extension ConformanceReport {
             }
             let reasons = Dictionary(grouping: own.filter { $0.outcome == .skipped }, by: { $0.detail ?? "" })
             for (reason, skipped) in reasons.sorted(by: { $0.key < $1.key }) {
-                lines.append("  skipped \(reason): \(skipped.count)")
+                let remedy = skipped.first?.remedy.map { ", needs \($0)" } ?? ""
+                lines.append("  skipped \(reason): \(skipped.count)\(remedy)")
             }
         }
         for entry in entries where entry.outcome == .failed {

@@ -89,23 +89,43 @@ extension ConformanceRequirement where Features == StorageFeatures {
     static let alternatives = Self("alternatives in filters") { $0.capabilities.alternatives }
     static let negations = Self("negations in filters") { $0.capabilities.negations }
     static let versions = Self("preconditions on versions") { $0.capabilities.versionPreconditions }
-    static let openSchema = Self("an open schema") { $0.capabilities.openSchema }
-    static let openTypes = Self("open types") { $0.capabilities.openTypes }
-    static let mixedBatches = Self("mixed batches") { $0.capabilities.mixedBatches }
+    static let openSchema = Self("an open schema", remedy: "collections that the provider does not map to tables") {
+        $0.capabilities.openSchema
+    }
+    static let openTypes = Self("open types", remedy: "collections that the provider does not map to tables") {
+        $0.capabilities.openTypes
+    }
+    static let mixedBatches = Self("mixed batches", remedy: "collections that the provider does not map to tables") {
+        $0.capabilities.mixedBatches
+    }
     static let transforms = Self("transforms") { $0.capabilities.transforms }
-    static let offline = Self("offline operations") { $0.capabilities.offline }
-    static let forbiddenDocument = Self("a forbidden document") { $0.hasForbiddenDocument }
-    static let anyName = Self("names of any kind") { $0.takesAnyName }
-    static let madeUpNames = Self("names that the client makes up") { $0.takesMadeUpNames }
-    static let wholeBatches = Self("queries that see whole batches") { $0.queriesSeeWholeBatches }
-    static let batchBound = Self("a bound on batches") { $0.capabilities.maximumBatchSize != nil }
+    static let offline = Self("offline operations", remedy: "a provider with a local store") { $0.capabilities.offline }
+    static let forbiddenDocument = Self(
+        "a forbidden document", remedy: "a harness of your own, in a test, that has one"
+    ) { $0.hasForbiddenDocument }
+    static let anyName = Self("names of any kind", remedy: "documents whose names are text") { $0.takesAnyName }
+    static let madeUpNames = Self("names that the client makes up", remedy: "documents whose names are text") {
+        $0.takesMadeUpNames
+    }
+    static let wholeBatches = Self(
+        "queries that see whole batches", remedy: "a server that guarantees it, which emulators may not"
+    ) { $0.queriesSeeWholeBatches }
+    static let batchBound = Self("a bound on batches", remedy: "a provider that has one") {
+        $0.capabilities.maximumBatchSize != nil
+    }
 
     /// Batches of at least this many writes.
     static func batches(of count: Int) -> Self {
-        Self("batches of \(count)") { features in features.capabilities.maximumBatchSize.map { $0 >= count } ?? true }
+        Self("batches of \(count)", remedy: "a provider with larger batches") { features in
+            features.capabilities.maximumBatchSize.map { $0 >= count } ?? true
+        }
     }
 
-    static func field(_ field: StorageField) -> Self { Self("the field “\(field)”") { $0.fields.contains(field) } }
+    static func field(_ field: StorageField) -> Self {
+        Self("the field “\(field)”", remedy: "a column for it in the table that the checks use") {
+            $0.fields.contains(field)
+        }
+    }
 }
 
 /// The behaviour of `StorageClient`, as checks that every provider passes according to its capabilities.

@@ -57,7 +57,9 @@ extension ConformanceRequirement where Features == SwitchingFeatures {
     static let live = Self("live streams") { $0.storage.liveStreams }
     static let offline = Self("offline operations") { $0.storage.offline }
     static let transactions = Self("transactions") { $0.storage.transactions }
-    static let secondAuth = Self("a second auth client") { $0.switchesAuth }
+    static let secondAuth = Self("a second auth client", remedy: "a harness of your own, in a test, that has one") {
+        $0.switchesAuth
+    }
 }
 
 /// The context of a switching check: clients on the first provider, and direct access to each provider.

@@ -97,9 +97,11 @@ package enum LocalTokenFailure: Error, Sendable, Hashable {
 
 /// Determines whose token a request carries. Claims are not trusted until the signature has been checked.
 package protocol LocalIdentities: Sendable {
-    /// - Parameter authorization: The header of that name: `Bearer …` or, as the storage service spells it, `Firebase …`.
-    ///   `nil` and an empty one mean no user.
-    func caller(authorization: String?) throws(LocalTokenFailure) -> LocalCaller
+    /// - Parameters:
+    ///   - authorization: The header of that name: `Bearer …` or, as the storage service spells it, `Firebase …`. `nil` and an
+    ///     empty one mean no user.
+    ///   - projects: Those whose users the request may be of.
+    func caller(authorization: String?, projects: [String]) throws(LocalTokenFailure) -> LocalCaller
 }
 
 /// How ID tokens are protected against forgery.

@@ -1,4 +1,5 @@
 import Switchyard
+import SwitchyardFirestoreFormat
 import Synchronization
 
 /// The access rules for documents and files, as described in <doc:RunningALocalFirebase>.
@@ -8,7 +9,7 @@ package final class LocalRules: Sendable {
     private let open: Mutex<Bool>
 
     /// Whether the rules of the domain clients come first.
-    private let hasDomain: Bool
+    let hasDomain: Bool
 
     package init(isOpen: Bool, hasDomain: Bool = false) {
         open = Mutex(isOpen)
@@ -19,6 +20,20 @@ package final class LocalRules: Sendable {
     package var isOpen: Bool {
         get { open.withLock { $0 } }
         set { open.withLock { $0 = newValue } }
+    }
+
+    /// Why rules in the vendor's language cannot be loaded; `nil` if they are those that apply here.
+    func refusal(of given: FirestoreRulesText) -> String? {
+        let remedy =
+            "Start it with --domain for the rules that “switchyard firebase rules” prints, with --open to allow everything, or use "
+            + "the vendor's Firestore emulator."
+        guard hasDomain, !isOpen else {
+            return "The local Firebase has one fixed set of rules and loads no others. " + remedy
+        }
+        guard let line = given.firstDifference(from: FirestoreRulesText(FirestoreRulesText.domain)) else { return nil }
+        return
+            "The local Firebase serves the rules that “switchyard firebase rules” prints and no others; line \(line.number) differs: "
+            + "“\(line.text)”. " + remedy
     }
 
     /// Whether rules apply to this caller.

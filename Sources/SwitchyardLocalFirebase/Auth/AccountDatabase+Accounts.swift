@@ -33,14 +33,17 @@ extension AccountDatabase {
     /// For administrators: all accounts in pages, sorted by ID.
     func list(_ call: AuthCall) throws(AuthFailure) -> JSONObject {
         if let text = call.text("maxResults"), Int(text) == nil { throw .malformed("", "must be integer") }
-        let count = min(max(call.text("maxResults").flatMap { Int($0) } ?? 20, 1), 1000)
         let after = call.text("nextPageToken") ?? ""
         let rest = accounts.values.filter { $0.id > after }.sorted { $0.id < $1.id }
+        let wanted = call.text("maxResults").flatMap { Int($0) } ?? 0
+        // A negative number stands for all, as with the vendor's emulator.
+        let count = wanted < 0 ? Int.max : wanted == 0 ? 20 : min(wanted, 1000)
         var answer: JSONObject = [
             "kind": "identitytoolkit#DownloadAccountResponse",
             "users": .array(rest.prefix(count).map { .object(description(of: $0)) }),
         ]
-        if rest.count > count { answer["nextPageToken"] = .string(rest[count - 1].id) }
+        // A full page has a token, even if it is the last: the next one is empty then.
+        if rest.count >= count { answer["nextPageToken"] = .string(rest[count - 1].id) }
         return answer
     }
 
@@ -62,13 +65,13 @@ extension AccountDatabase {
     func description(of account: LocalAccount) -> JSONObject {
         var user: JSONObject = [
             "localId": .string(account.id), "createdAt": .string(String(account.createdAt)),
-            "lastLoginAt": .string(String(account.lastLoginAt)),
         ]
         // Unset values are omitted.
+        user["lastLoginAt"] = account.lastLoginAt.map { .string(String($0)) }
         user["lastRefreshAt"] = account.lastRefreshAt.map { .string(AccountDatabase.time(milliseconds: $0)) }
-        if account.email != nil { user["emailVerified"] = .bool(account.isEmailVerified) }
-        if account.isDisabled { user["disabled"] = true }
-        if account.password != nil || account.revocations > 0 {
+        if account.email != nil || account.isImported == true { user["emailVerified"] = .bool(account.isEmailVerified) }
+        user["disabled"] = account.isDisabled.map { .bool($0) }
+        if account.password != nil || account.revocations > 0 || account.isImported == true {
             user["validSince"] = .string(String(account.validSince))
         }
         user["email"] = account.email.map { .string($0) }

@@ -55,7 +55,7 @@ extension AccountDatabase {
             account.isEmailVerified = assertion.isEmailVerified
             isNew = true
         }
-        guard !account.isDisabled else { throw AuthFailure("USER_DISABLED") }
+        guard account.isDisabled != true else { throw AuthFailure("USER_DISABLED") }
         take(assertion, into: &account)
         if isNew { answer["isNewUser"] = true }
         accounts[account.id] = account

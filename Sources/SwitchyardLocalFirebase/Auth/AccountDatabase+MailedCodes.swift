@@ -103,7 +103,7 @@ extension AccountDatabase {
         guard let text = call.text("newPassword") else { return answer }
         guard mailed.purpose == .passwordReset, let id = mailed.userID else { throw AuthFailure("INVALID_OOB_CODE") }
         guard var account = accounts[id] else { throw AuthFailure("USER_NOT_FOUND") }
-        guard !account.isDisabled else { throw AuthFailure("USER_DISABLED") }
+        guard account.isDisabled != true else { throw AuthFailure("USER_DISABLED") }
         account.password = try AccountDatabase.password(text)
         account.passwordUpdatedAt = call.milliseconds
         account.isEmailVerified = true
@@ -163,7 +163,7 @@ extension AccountDatabase {
         } else {
             account = owner ?? newAccount(call)
         }
-        guard !account.isDisabled else { throw AuthFailure("USER_DISABLED") }
+        guard account.isDisabled != true else { throw AuthFailure("USER_DISABLED") }
         account.email = email
         account.isEmailVerified = true
         account.usesEmailLink = true

@@ -122,7 +122,7 @@ extension AccountDatabase {
             let account = accounts[id], content["revocations"]?.int == account.revocations,
             (content["until"]?.int64 ?? 0) > call.seconds
         else { throw AuthFailure("((Invalid phoneVerificationInfo.mfaPendingCredential.))") }
-        guard !account.isDisabled else { throw AuthFailure("USER_DISABLED") }
+        guard account.isDisabled != true else { throw AuthFailure("USER_DISABLED") }
         return (account, AccountDatabase.signIn(content))
     }
 

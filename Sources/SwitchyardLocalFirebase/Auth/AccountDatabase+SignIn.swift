@@ -51,11 +51,11 @@ extension AccountDatabase {
     }
 
     private mutating func createAccount(_ call: AuthCall) throws(AuthFailure) -> JSONObject {
+        if let id = call.text("localId"), accounts[id] != nil { throw AuthFailure("DUPLICATE_LOCAL_ID") }
         let email = try call.text("email").map { text throws(AuthFailure) in try AccountDatabase.email(text) }
         if let email { try checkIsFree(email) }
         let number = try call.text("phoneNumber").map { text throws(AuthFailure) in try AccountDatabase.number(text) }
         if let number { try checkIsFree(phoneNumber: number) }
-        if let id = call.text("localId"), accounts[id] != nil { throw AuthFailure("DUPLICATE_LOCAL_ID") }
         var account = newAccount(call, id: call.text("localId"))
         account.email = email
         if let text = call.text("password") {
@@ -66,7 +66,7 @@ extension AccountDatabase {
         account.photoURL = call.text("photoUrl")
         account.phoneNumber = number
         account.isEmailVerified = call.flag("emailVerified") ?? false
-        account.isDisabled = call.flag("disabled") ?? false
+        account.isDisabled = call.flag("disabled") == true ? true : nil
         for info in call.fields["mfaInfo"]?.array ?? [] {
             guard let text = info["phoneInfo"]?.string else { throw AuthFailure("INVALID_MFA_PHONE_NUMBER") }
             account.factors.append(
@@ -89,7 +89,7 @@ extension AccountDatabase {
         guard let account = account(email: email) else {
             throw AuthFailure(settings.protectsEmails ? "INVALID_LOGIN_CREDENTIALS" : "EMAIL_NOT_FOUND")
         }
-        guard !account.isDisabled else { throw AuthFailure("USER_DISABLED") }
+        guard account.isDisabled != true else { throw AuthFailure("USER_DISABLED") }
         guard let stored = account.password, stored.matches(password) else {
             throw AuthFailure(settings.protectsEmails ? "INVALID_LOGIN_CREDENTIALS" : "INVALID_PASSWORD")
         }
@@ -128,7 +128,7 @@ extension AccountDatabase {
         let isNew = accounts[id] == nil
         var account = accounts[id] ?? newAccount(call, id: id)
         if isNew { account.isCustom = true }
-        guard !account.isDisabled else { throw AuthFailure("USER_DISABLED") }
+        guard account.isDisabled != true else { throw AuthFailure("USER_DISABLED") }
         accounts[id] = account
         let claims = content["claims"]?.object ?? JSONObject()
         var answer = try signIn(
@@ -196,7 +196,7 @@ extension AccountDatabase {
         }
         if linked == nil, owner == nil, call.text("operation") == "REAUTH" { throw AuthFailure("USER_NOT_FOUND") }
         var account = linked ?? owner ?? newAccount(call)
-        guard !account.isDisabled else { throw AuthFailure("USER_DISABLED") }
+        guard account.isDisabled != true else { throw AuthFailure("USER_DISABLED") }
         account.phoneNumber = number
         accounts[account.id] = account
         return try signIn(

@@ -19,7 +19,7 @@ extension AccountDatabase {
         _ id: String, _ signIn: AuthSignIn, _ call: AuthCall, adding extra: JSONObject = JSONObject()
     ) throws(AuthFailure) -> JSONObject {
         guard var account = accounts[id] else { throw AuthFailure("USER_NOT_FOUND") }
-        guard !account.isDisabled else { throw AuthFailure("USER_DISABLED") }
+        guard account.isDisabled != true else { throw AuthFailure("USER_DISABLED") }
         var answer = extra
         answer["localId"] = .string(id)
         if signIn.factor == nil, !account.factors.isEmpty {
@@ -100,7 +100,7 @@ extension AccountDatabase {
             let id = content["user"]?.string
         else { throw AuthFailure("INVALID_REFRESH_TOKEN") }
         guard var account = accounts[id] else { throw AuthFailure("USER_NOT_FOUND") }
-        guard !account.isDisabled else { throw AuthFailure("USER_DISABLED") }
+        guard account.isDisabled != true else { throw AuthFailure("USER_DISABLED") }
         guard content["revocations"]?.int == account.revocations else { throw AuthFailure("TOKEN_EXPIRED") }
         account.lastRefreshAt = call.milliseconds
         accounts[id] = account

@@ -183,6 +183,15 @@ extension AccountDatabase {
         let message: String
     }
 
+    /// Imports have their own texts for claims that cannot be.
+    private static func importing(_ failure: AuthFailure) -> String {
+        switch failure.message {
+        case "INVALID_CLAIMS": "Invalid custom claims provided."
+        case "CLAIMS_TOO_LARGE": "Custom claims provided are too large."
+        default: "Custom claims provided include a reserved claim."
+        }
+    }
+
     private func imported(_ user: JSON, overwrites: Bool, _ call: AuthCall) throws(Refusal) -> LocalAccount {
         guard let id = user["localId"]?.string, !id.isEmpty else { throw Refusal(message: "localId is missing") }
         guard overwrites || accounts[id] == nil else {
@@ -207,7 +216,7 @@ extension AccountDatabase {
         }
         if let text = user["customAttributes"]?.string {
             do throws(AuthFailure) { account.customAttributes = try AccountDatabase.claims(text) } catch {
-                throw Refusal(message: error.message)
+                throw Refusal(message: Self.importing(error))
             }
         }
         if let password = user["rawPassword"]?.string {
@@ -216,6 +225,10 @@ extension AccountDatabase {
         }
         account.isEmailVerified = user["emailVerified"]?.bool ?? false
         account.isDisabled = user["disabled"]?.bool ?? false
+        account.createdAt = Self.number(user["createdAt"]) ?? account.createdAt
+        account.lastLoginAt = Self.number(user["lastLoginAt"])
+        account.validSince = Self.number(user["validSince"]) ?? account.validSince
+        account.isImported = true
         account.displayName = user["displayName"]?.string
         account.photoURL = user["photoUrl"]?.string
         for info in user["providerUserInfo"]?.array ?? [] {
@@ -230,6 +243,9 @@ extension AccountDatabase {
         return account
     }
 
+    /// A number, which is usually written as text.
+    private static func number(_ json: JSON?) -> Int64? { json?.int64 ?? json?.string.flatMap { Int64($0) } }
+
     mutating func deleteMany(_ call: AuthCall) throws(AuthFailure) -> JSONObject {
         let ids = call.list("localIds")
         guard (1...Self.batchLimit).contains(ids.count) else { throw AuthFailure("LOCAL_ID_LIST_EXCEEDS_LIMIT") }
@@ -237,7 +253,7 @@ extension AccountDatabase {
         var errors: [JSON] = []
         for (index, id) in ids.enumerated() {
             guard let account = accounts[id] else { continue }
-            guard isForced || account.isDisabled else {
+            guard isForced || account.isDisabled == true else {
                 errors.append([
                     "index": .integer(Int64(index)), "localId": .string(id),
                     "message": "NOT_DISABLED : Disable the account before batch deletion.",

@@ -112,7 +112,7 @@ struct AccountDatabase: Codable, Sendable {
         guard token.stamp ?? stamp == stamp, !token.isExpired(at: call.seconds) else {
             throw AuthFailure("TOKEN_EXPIRED")
         }
-        guard !account.isDisabled else { throw AuthFailure("USER_DISABLED") }
+        guard account.isDisabled != true else { throw AuthFailure("USER_DISABLED") }
         return (account, token)
     }
 

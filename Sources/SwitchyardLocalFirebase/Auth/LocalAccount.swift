@@ -17,18 +17,22 @@ struct LocalAccount: Codable, Sendable {
     var passwordUpdatedAt: Int64?
     var usesEmailLink = false
     var isCustom = false
-    var isDisabled = false
+    /// `nil` until an administrator has said it.
+    var isDisabled: Bool?
     /// Accounts at identity providers.
     var links: [ProviderLink] = []
     var factors: [SecondFactor] = []
     /// Claims that an administrator has added, as JSON text.
     var customAttributes: String?
     var createdAt: Int64
-    var lastLoginAt: Int64
+    /// `nil` for an imported account until someone signs in.
+    var lastLoginAt: Int64?
     /// `nil` until tokens have been issued.
     var lastRefreshAt: Int64?
     /// In seconds; for readers of the account, since tokens are distinguished by ``stamp``.
     var validSince: Int64
+    /// Whether an administrator has imported it: then more is shown. `nil` in folders of an earlier version.
+    var isImported: Bool?
     var revocations = 0
 
     init(id: String, milliseconds: Int64) {

@@ -36,8 +36,9 @@ extension LocalAuth {
     }
 
     /// The settings as administrators get them.
-    var wholeSettings: JSON {
-        var settings = (try? perform { (register) throws(AuthFailure) in LocalAuth.settings(&register) })?.object ?? [:]
+    func wholeSettings(of project: String?) -> JSON {
+        let told = try? perform(in: project) { (register) throws(AuthFailure) in LocalAuth.settings(&register) }
+        var settings = told?.object ?? [:]
         settings["blockingFunctions"] = [:]
         return .object(settings)
     }
@@ -45,11 +46,9 @@ extension LocalAuth {
     private func look(
         _ request: ServerRequest, _ body: (inout AccountDatabase) -> JSON
     ) -> ServerResponse {
-        guard request.parameters["project"] == project else {
-            return .json(AuthFailure.notFound.body.bytes(), status: 404)
-        }
         do throws(AuthFailure) {
-            return LocalAuth.ok(try perform { register throws(AuthFailure) in body(&register) })
+            return LocalAuth.ok(
+                try perform(in: request.parameters["project"]) { register throws(AuthFailure) in body(&register) })
         } catch {
             return .json(error.body.bytes(), status: error.code)
         }

@@ -76,7 +76,7 @@ extension LocalAuth {
                     _ = try self.rights(of: request)
                     let answer = await self.configure(request)
                     guard answer.status == 200 else { return answer }
-                    return LocalAuth.ok(self.wholeSettings)
+                    return LocalAuth.ok(self.wholeSettings(of: request.parameters["project"]))
                 } catch {
                     return LocalAuth.refused(error)
                 }
@@ -123,13 +123,13 @@ extension LocalAuth {
     private func answer(_ request: ServerRequest, _ name: String) async -> ServerResponse {
         do throws(AuthFailure) {
             let isAdmin = try rights(of: request)
-            if let project = request.parameters["project"], project != self.project {
-                throw AuthFailure("PROJECT_NOT_FOUND : This local Firebase serves “\(self.project)”.")
-            }
-            let call = call(try await LocalAuth.fields(of: request), isAdmin: isAdmin)
+            let fields = try await LocalAuth.fields(of: request)
+            let target = isAdmin ? (fields["targetProjectId"] ?? fields["target_project_id"])?.string : nil
+            let call = call(fields, project: request.parameters["project"] ?? target, isAdmin: isAdmin)
             try call.checkShape(of: name)
             return LocalAuth.ok(
-                .object(try perform { register throws(AuthFailure) in try register.perform(name, call) }))
+                .object(
+                    try perform(in: call.project) { register throws(AuthFailure) in try register.perform(name, call) }))
         } catch {
             return LocalAuth.refused(error)
         }

@@ -10,17 +10,21 @@ package final class LocalAuth: LocalFirebaseService, LocalIdentities {
         var key: [UInt8]
         /// The key that signs tokens, if they are signed.
         var tokenKey: RSAPrivateKey?
+        /// The accounts of the project that the server is for.
         var register: AccountDatabase
+        /// The accounts of other projects, by the project's name; `nil` in a folder of an earlier version.
+        var others: [String: AccountDatabase]?
 
         enum CodingKeys: String, CodingKey {
-            case key, register
+            case key, register, others
             // Under another name were keys that this package had made by itself. A new one takes their place.
             case tokenKey = "signingKey"
         }
     }
 
     private struct State {
-        var register: AccountDatabase
+        /// By project; every project exists, and is initially empty.
+        var databases: [String: AccountDatabase]
         var origin = ""
     }
 
@@ -63,8 +67,11 @@ package final class LocalAuth: LocalFirebaseService, LocalIdentities {
                 JSONObject(
                     options.claims.sorted { $0.key < $1.key }.map { (key: $0.key, value: JSON.string($0.value)) })
             ).text()
-        state = Mutex(State(register: saved.register))
-        try folder.map { folder throws(LocalFirebaseError) in try save(saved.register, to: folder) }
+        var databases = saved.others ?? [:]
+        databases[options.project] = saved.register
+        let all = databases
+        state = Mutex(State(databases: databases))
+        try folder.map { folder throws(LocalFirebaseError) in try save(all, to: folder) }
     }
 
     /// Sets the server's address for links, known once it listens.
@@ -72,28 +79,33 @@ package final class LocalAuth: LocalFirebaseService, LocalIdentities {
 
     // MARK: Calls
 
-    func call(_ fields: JSONObject, isAdmin: Bool = false) -> AuthCall {
+    /// - Parameter project: `nil` for the server's own, to which clients with a key belong.
+    func call(_ fields: JSONObject, project: String? = nil, isAdmin: Bool = false) -> AuthCall {
         AuthCall(
-            fields: AuthCall.camelCased(fields), isAdmin: isAdmin, now: now(), project: project,
+            fields: AuthCall.camelCased(fields), isAdmin: isAdmin, now: now(), project: project ?? self.project,
             origin: state.withLock { $0.origin }, seal: seal, signer: signer, claims: claims)
     }
 
     /// Makes one call. Its changes are saved before it is answered.
     func perform<Answer>(
-        _ body: (inout AccountDatabase) throws(AuthFailure) -> Answer
+        in project: String? = nil, _ body: (inout AccountDatabase) throws(AuthFailure) -> Answer
     ) throws(AuthFailure) -> Answer {
         try state.withLock { state throws(AuthFailure) in
-            let answer = try body(&state.register)
+            let answer = try body(&state.databases[project ?? self.project, default: AccountDatabase()])
             guard let folder else { return answer }
-            do throws(LocalFirebaseError) { try save(state.register, to: folder) } catch {
+            do throws(LocalFirebaseError) { try save(state.databases, to: folder) } catch {
                 throw AuthFailure(error.message, code: 500, status: "INTERNAL")
             }
             return answer
         }
     }
 
-    private func save(_ register: AccountDatabase, to folder: LocalFolder) throws(LocalFirebaseError) {
-        guard let data = try? JSONEncoder().encode(SavedState(key: seal.key, tokenKey: tokenKey, register: register))
+    private func save(_ databases: [String: AccountDatabase], to folder: LocalFolder) throws(LocalFirebaseError) {
+        var others = databases
+        let own = others.removeValue(forKey: project) ?? AccountDatabase()
+        guard
+            let data = try? JSONEncoder().encode(
+                SavedState(key: seal.key, tokenKey: tokenKey, register: own, others: others))
         else {
             throw LocalFolder.unreadable(LocalAuth.file)
         }
@@ -102,18 +114,25 @@ package final class LocalAuth: LocalFirebaseService, LocalIdentities {
 
     // MARK: Tokens
 
+    /// The caller of a request for the server's own project.
     package func caller(authorization: String?) throws(LocalTokenFailure) -> LocalCaller {
+        try caller(authorization: authorization, projects: [project])
+    }
+
+    package func caller(
+        authorization: String?, projects: [String]
+    ) throws(LocalTokenFailure) -> LocalCaller {
         guard let authorization, !authorization.isEmpty else { return .unauthenticated }
         let words = authorization.split(separator: " ")
         guard words.count == 2, ["bearer", "firebase"].contains(words[0].lowercased()) else { throw .invalid }
         if words[1] == "owner" { return .owner }
         guard let token = LocalIDToken(String(words[1]), signer), !token.userID.isEmpty else { throw .invalid }
-        guard token.belongs(to: project) else {
-            guard let other = token.project, other != project else { throw .invalid }
+        guard let project = projects.first(where: { token.belongs(to: $0) }) else {
+            guard let other = token.project, !projects.contains(other) else { throw .invalid }
             throw .otherProject(other)
         }
         // As with the vendor, a service checks the token but not the account, which may have been deleted up to an hour ago.
-        let expiries = state.withLock { $0.register.expiries(of: token.userID) }
+        let expiries = state.withLock { $0.databases[project]?.expiries(of: token.userID) ?? 0 }
         let isGivenUp = token.stamp.map { $0.expiries != expiries } ?? false
         guard !token.isExpired(at: now().seconds), !isGivenUp else { throw .expired }
         return .user(id: token.userID, claims: token.claims)
@@ -123,15 +142,15 @@ package final class LocalAuth: LocalFirebaseService, LocalIdentities {
         let call = call(JSONObject())
         var account = LocalAccount(id: userID, milliseconds: call.milliseconds)
         account.customAttributes = claims
-        let register = state.withLock { $0.register }
+        let register = state.withLock { $0.databases[project] ?? AccountDatabase() }
         if let known = register.accounts[userID] { account = known }
         return register.idToken(of: account, AuthSignIn(provider: "custom", at: call.seconds), call)
     }
 
     func expireTokens(of userID: String?) {
         state.withLock { state in
-            state.register.expireTokens(of: userID)
-            if let folder { try? save(state.register, to: folder) }
+            state.databases[project, default: AccountDatabase()].expireTokens(of: userID)
+            if let folder { try? save(state.databases, to: folder) }
         }
     }
 }

@@ -27,10 +27,12 @@ struct LocalFile: Sendable {
         "contentType", "contentEncoding", "contentDisposition", "contentLanguage", "cacheControl",
     ]
 
-    /// - Parameter description: The client's description of the object when it was uploaded.
+    /// - Parameters:
+    ///   - description: The client's description of the object when it was uploaded.
+    ///   - isByServer: Whether one of the project's servers stores it; then nothing is added that it did not say.
     init(
         file: String, bucket: String, name: String, generation: Int64, contents: ServerContents.Sums,
-        description: JSONObject, now: Timestamp
+        description: JSONObject, isByServer: Bool, now: Timestamp
     ) {
         self.file = file
         self.bucket = bucket
@@ -41,17 +43,25 @@ struct LocalFile: Sendable {
         crc32c = contents.crc32c
         createdAt = now
         updatedAt = now
-        fields = ["contentType": "application/octet-stream", "contentDisposition": "inline"]
+        fields = ["contentType": "application/octet-stream"]
+        if !isByServer { fields["contentDisposition"] = "inline" }
         for name in Self.writableFields {
             if let text = description[name]?.string { fields[name] = .string(text) }
         }
         custom = [:]
         downloadTokens = []
         note(description["metadata"]?.object ?? [:])
-        if downloadTokens.isEmpty { downloadTokens = [RandomID.uuid()] }
+        if downloadTokens.isEmpty, !isByServer { downloadTokens = [RandomID.uuid()] }
     }
 
-    private static let tokensName = "firebaseStorageDownloadTokens"
+    /// What a copy takes over.
+    var description: JSONObject {
+        var description = fields
+        description["metadata"] = custom.map { .object($0) }
+        return description
+    }
+
+    static let tokensName = "firebaseStorageDownloadTokens"
 
     /// Adds custom metadata, and removes entries that are null. Everything else is stored as text.
     private mutating func note(_ notes: JSONObject) {
@@ -120,6 +130,21 @@ struct LocalFile: Sendable {
         updatedAt = now
     }
 
+    /// The same for one of the project's servers, which may also set or remove the tokens.
+    mutating func patchByServer(_ changes: JSONObject, now: Timestamp) {
+        if let tokens = changes["metadata"]?[Self.tokensName] {
+            downloadTokens = tokens.string?.split(separator: ",").map(String.init) ?? []
+        }
+        patch(changes, now: now)
+    }
+
+    /// Removes all that a client may set, before an update that replaces it.
+    mutating func clear() {
+        for name in Self.writableFields { fields[name] = nil }
+        custom = nil
+        downloadTokens = []
+    }
+
     // MARK: Persistence
 
     var saved: JSON {
@@ -161,6 +186,8 @@ final class LocalBuckets: Sendable {
 
     private struct State {
         var objects: [Key: LocalFile] = [:]
+        /// Buckets that servers have made; others exist as long as they have objects.
+        var made: Set<String> = []
         var lastGeneration: Int64 = 0
     }
 
@@ -212,9 +239,33 @@ final class LocalBuckets: Sendable {
         state.withLock { state in state.objects.keys.filter { $0.bucket == bucket }.map(\.name) }
     }
 
+    var bucketNames: Set<String> { state.withLock { $0.made.union($0.objects.keys.map(\.bucket)) } }
+    func add(bucket: String) { state.withLock { _ = $0.made.insert(bucket) } }
+    func remove(bucket: String) { state.withLock { _ = $0.made.remove(bucket) } }
+
+    /// The contents of objects one after the other, as new contents.
+    func copy(_ objects: [LocalFile]) throws -> ServerContents {
+        let contents = try receive()
+        do {
+            let writer = contents.takeOver()
+            for object in objects {
+                let file = try FileHandle(forReadingFrom: folder.appendingPathComponent(object.file))
+                defer { try? file.close() }
+                while let piece = try file.read(upToCount: 256 << 10), !piece.isEmpty {
+                    try contents.append([UInt8](piece), by: writer)
+                }
+            }
+        } catch {
+            contents.discard()
+            throw error
+        }
+        return contents
+    }
+
     /// Stores an object, replacing an existing one.
     func store(
-        _ bucket: String, _ name: String, _ contents: ServerContents, _ description: JSONObject, now: Timestamp
+        _ bucket: String, _ name: String, _ contents: ServerContents, _ description: JSONObject,
+        isByServer: Bool = false, now: Timestamp
     ) -> LocalFile {
         let file = URL(fileURLWithPath: contents.path).lastPathComponent
         let sums = contents.sums
@@ -222,7 +273,7 @@ final class LocalBuckets: Sendable {
             state.lastGeneration = max(now.microseconds, state.lastGeneration + 1)
             let object = LocalFile(
                 file: file, bucket: bucket, name: name, generation: state.lastGeneration, contents: sums,
-                description: description, now: now)
+                description: description, isByServer: isByServer, now: now)
             return (object, state.objects.updateValue(object, forKey: Key(bucket: bucket, name: name)))
         }
         save(object)

@@ -20,11 +20,16 @@ extension LocalFirebaseFileStorage {
         if key == nil || object?.downloadTokens.contains(key ?? "") != true {
             try check(.read, of: caller, name)
         }
-        guard let object else { throw .notFound }
-        return isMedia ? try media(object, request) : .json(object.resource.bytes())
+        guard var object else { throw .notFound }
+        if isMedia { return try media(object, request) }
+        // An object that a server stored has no token until an app asks.
+        if object.downloadTokens.isEmpty {
+            object = buckets.change(bucket, name) { $0.downloadTokens = [RandomID.uuid()] } ?? object
+        }
+        return .json(object.resource.bytes())
     }
 
-    private func media(
+    func media(
         _ object: LocalFile, _ request: ServerRequest
     ) throws(LocalFirebaseFileError) -> ServerResponse {
         guard let range = ContentRange(of: request, size: object.size, etag: object.etag) else {

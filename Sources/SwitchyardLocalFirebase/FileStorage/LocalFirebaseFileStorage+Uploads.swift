@@ -44,12 +44,12 @@ extension LocalFirebaseFileStorage {
         .json(buckets.store(bucket, name, contents, description, now: now()).resource.bytes())
     }
 
-    private func file() throws(LocalFirebaseFileError) -> ServerContents {
+    func file() throws(LocalFirebaseFileError) -> ServerContents {
         do throws(ServerContents.Failure) { return try buckets.receive() } catch { throw .internalError }
     }
 
     /// Writes the body as it arrives. What arrived before a broken connection is stored.
-    private func append(_ body: ServerRequestBody, to contents: ServerContents) async throws(LocalFirebaseFileError) {
+    func append(_ body: ServerRequestBody, to contents: ServerContents) async throws(LocalFirebaseFileError) {
         let writer = contents.takeOver()
         do {
             for try await bytes in body { try contents.append(bytes, by: writer) }
@@ -65,14 +65,7 @@ extension LocalFirebaseFileStorage {
     private func multipart(
         _ request: ServerRequest, _ bucket: String, _ name: String
     ) async throws(LocalFirebaseFileError) -> ServerResponse {
-        let type = request.headers["Content-Type"] ?? ""
-        let mark = "boundary="
-        guard type.hasPrefix("multipart/related"), let start = type.firstRange(of: mark)?.upperBound else {
-            throw .badType(type)
-        }
-        let boundary = type[start...].filter { $0 != "\"" && $0 != "'" }
-        let body = try await Self.body(of: request, upTo: Self.multipartLimit)
-        guard let parts = LocalMultipart(body, boundary: boundary) else { throw .badParts }
+        let parts = try await parts(of: request)
         guard let description = (try? JSON(parsing: parts.description))?.object else { throw .badRequest }
         let contents = try file()
         do throws(ServerContents.Failure) {
@@ -81,6 +74,19 @@ extension LocalFirebaseFileStorage {
             throw .internalError
         }
         return store(bucket, name, contents, description)
+    }
+
+    /// The description and the contents in one body.
+    func parts(of request: ServerRequest) async throws(LocalFirebaseFileError) -> LocalMultipart {
+        let type = request.headers["Content-Type"] ?? ""
+        let mark = "boundary="
+        guard type.hasPrefix("multipart/related"), let start = type.firstRange(of: mark)?.upperBound else {
+            throw .badType(type)
+        }
+        let boundary = type[start...].filter { $0 != "\"" && $0 != "'" }
+        let body = try await Self.body(of: request, upTo: Self.multipartLimit)
+        guard let parts = LocalMultipart(body, boundary: boundary) else { throw .badParts }
+        return parts
     }
 
     // MARK: Part by part
@@ -178,6 +184,8 @@ extension LocalFirebaseFileStorage {
 struct LocalMultipart {
     let description: ArraySlice<UInt8>
     let content: ArraySlice<UInt8>
+    /// The type of the contents.
+    let type: String?
 
     init?(_ whole: [UInt8], boundary: some StringProtocol) {
         guard !boundary.isEmpty else { return nil }
@@ -193,11 +201,14 @@ struct LocalMultipart {
         guard rest.starts(with: [13, 10]), rest.count >= tail.count + 2,
             rest.suffix(tail.count).elementsEqual(tail)
         else { return nil }
+        let second = rest.dropFirst(2).dropLast(tail.count)
         guard let description = Self.body(first[..<middle], type: "application/json"),
-            let content = Self.body(rest.dropFirst(2).dropLast(tail.count), type: "")
+            let content = Self.body(second, type: "")
         else { return nil }
         self.description = description
         self.content = content
+        let line = second.prefix { $0 != 13 }.dropFirst("content-type: ".utf8.count)
+        type = line.isEmpty ? nil : String(decoding: line, as: UTF8.self)
     }
 
     /// The part after the single header line and the empty one.

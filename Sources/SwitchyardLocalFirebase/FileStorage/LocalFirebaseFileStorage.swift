@@ -99,12 +99,19 @@ package final class LocalFirebaseFileStorage: LocalFirebaseService {
     ].joined(separator: ",")
 
     private func caller(of request: ServerRequest) throws(LocalFirebaseFileError) -> LocalCaller {
+        let bucket = request.parameters["bucket"] ?? ""
         do throws(LocalTokenFailure) {
-            return try identities.caller(authorization: request.headers["Authorization"])
+            return try identities.caller(
+                authorization: request.headers["Authorization"], projects: [project] + Self.projects(ofBucket: bucket))
         } catch {
             if case .otherProject(let found) = error { throw .otherProject(found, served: project) }
             throw .unauthenticated
         }
+    }
+
+    /// The project to whose default bucket a name belongs.
+    private static func projects(ofBucket name: String) -> [String] {
+        [".appspot.com", ".firebasestorage.app"].filter(name.hasSuffix).map { String(name.dropLast($0.count)) }
     }
 
     // MARK: Rules

@@ -13,6 +13,11 @@ package final class LocalFirestore: LocalFirebaseService {
     private let project: String
     private let identities: any LocalIdentities
     let rules: LocalRules
+    /// What clients of the vendor for Node, Go, Python, Java and devices get, which speak gRPC unless they are told otherwise.
+    static let grpcRefusal =
+        "The local Firebase has no gRPC. Use Firestore over REST: in Node set preferRest: true in Firestore's settings; in other "
+        + "languages call the REST API at /v1, or use the vendor's Firestore emulator."
+
     package let streamFaults = StreamFaults()
     let channels = ChannelTable()
     private let now: @Sendable () -> Timestamp
@@ -65,6 +70,7 @@ package final class LocalFirestore: LocalFirebaseService {
         router.on(.delete, "/emulator/v1/projects/{project}/databases/{database}/documents") {
             await self.answer($0, .clear)
         }
+        router.on(.put, "/emulator/v1/projects/{project}:securityRules") { await self.compareRules($0) }
         addChannelRoutes(to: &router)
     }
 
@@ -127,12 +133,23 @@ package final class LocalFirestore: LocalFirebaseService {
         }
     }
 
-    /// - Parameter project: The project of the database; tokens are valid only for this server's own project.
+    /// Takes rules that say what this server does anyway. Others are refused: tests that loaded them would pass for the wrong
+    /// reason.
+    private func compareRules(_ request: ServerRequest) async -> ServerResponse {
+        do throws(FirestoreFailure) {
+            let files = try await LocalFirestore.body(of: request)["rules"]?["files"]?.array ?? []
+            let given = FirestoreRulesText(files.compactMap { $0["content"]?.string }.joined(separator: "\n"))
+            if let refusal = rules.refusal(of: given) { throw FirestoreFailure(.unimplemented, refusal) }
+            return .json(JSON.object([:]).bytes())
+        } catch {
+            return .json(error.body.bytes(), status: error.status.httpStatus)
+        }
+    }
+
+    /// - Parameter project: The project of the database, whose tokens are valid.
     func caller(authorization: String?, project: String) throws(FirestoreFailure) -> LocalCaller {
         do throws(LocalTokenFailure) {
-            let caller = try identities.caller(authorization: authorization)
-            guard caller.userID != nil, project != self.project else { return caller }
-            throw .otherProject(self.project)
+            return try identities.caller(authorization: authorization, projects: [project])
         } catch {
             throw FirestoreFailure(.unauthenticated, words(about: error, asked: project))
         }
@@ -144,17 +161,17 @@ package final class LocalFirestore: LocalFirebaseService {
         case .otherProject(let found) where found == project:
             "The session belongs to the project “\(found)”, which this local Firebase serves, but the call is for “\(asked)”. Set project "
                 + "to “\(found)” in Firebase's configuration, or start the server with the project “\(asked)” (--project)."
-        case .otherProject(let found): LocalFirestore.words(tokenOf: found, served: project)
+        case .otherProject(let found): LocalFirestore.words(tokenOf: found, served: asked)
         case .invalid:
-            "The ID token is not one of this local Firebase, which serves the project “\(project)”: it is damaged, or another "
+            "The ID token is not one of this local Firebase for the project “\(asked)”: it is damaged, or another "
                 + "server made it. Sign in again."
         }
     }
 
     /// The error message of all services for a token of another project.
     static func words(tokenOf found: String, served: String) -> String {
-        "The session belongs to the project “\(found)”, and this local Firebase serves “\(served)”. Sign in again at this server, or "
-            + "start it with the project “\(found)” (--project)."
+        "The session belongs to the project “\(found)”, and the call is for “\(served)”. Sign in again at this server, or start it "
+            + "with the project “\(found)” (--project)."
     }
 
     private static func body(of request: ServerRequest) async throws(FirestoreFailure) -> JSONObject {

@@ -12,6 +12,8 @@ struct SupabaseAccess: Sendable {
     let firebase: FirebaseProject?
     /// Whether requests pass a gateway that demands a key.
     let hasGateway: Bool
+    /// The key that signs users' tokens; `nil` if the secret does. The project's own keys are always signed with the secret.
+    var signingKey: RSAPrivateKey?
     /// In seconds since 1970.
     let now: @Sendable () -> Int64
 
@@ -67,7 +69,7 @@ struct SupabaseAccess: Sendable {
     /// - Parameter ofAnyRole: Whether a token may name a role of the project's own. Which it may take is for the database to
     ///   say: those that are granted to `authenticator`.
     func token(_ text: String, ofAnyRole: Bool = false) throws(SupabaseToken.Refusal) -> SupabaseToken {
-        let token = try SupabaseToken(text, secret: secret, now: now(), firebase: firebase)
+        let token = try SupabaseToken(text, secret: secret, now: now(), key: signingKey?.publicKey, firebase: firebase)
         guard ofAnyRole || SupabaseToken.roles.contains(token.role) else { throw .unknownRole(token.role) }
         return token
     }
@@ -83,6 +85,15 @@ struct SupabaseAccess: Sendable {
             "exp": .integer(keysSince + 10 * 365 * 86_400),
         ]
         return SupabaseToken(claims: claims).text(secret: secret)
+    }
+
+    /// A user's token.
+    func sign(_ claims: JSONObject) -> String {
+        guard let signingKey else { return SupabaseToken(claims: claims).text(secret: secret) }
+        let header: JSONObject = ["alg": "RS256", "kid": .string(signingKey.publicKey.id), "typ": "JWT"]
+        let signed = [header, claims].map { Base64.encode(JSON.object($0).bytes(), alphabet: .url) }
+            .joined(separator: ".")
+        return signed + "." + Base64.encode(signingKey.signature(of: signed), alphabet: .url)
     }
 
     func userToken(_ userID: String, validFor seconds: Int64) -> String {
@@ -119,8 +130,11 @@ package struct SupabaseToken: Sendable {
 
     /// - Parameters:
     ///   - now: In seconds.
+    ///   - key: The project's public key, if it has one.
     ///   - firebase: The project whose tokens are accepted in addition to those signed with the secret.
-    init(_ text: String, secret: [UInt8], now: Int64, firebase: FirebaseProject? = nil) throws(Refusal) {
+    init(
+        _ text: String, secret: [UInt8], now: Int64, key: RSAPublicKey? = nil, firebase: FirebaseProject? = nil
+    ) throws(Refusal) {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3, let header = Self.decode(parts[0]), let claims = Self.decode(parts[1]) else {
             throw .undecodable
@@ -129,6 +143,10 @@ package struct SupabaseToken: Sendable {
             guard let signature = Base64.decode(parts[2], alphabet: .url) else { throw .undecodable }
             let code = HMACSHA256.code(for: Array("\(parts[0]).\(parts[1])".utf8), key: secret)
             guard HMACSHA256.areEqual(signature, code) else { throw .wrongSignature }
+            self.claims = claims
+        } else if let key, header["alg"]?.string == "RS256", header["kid"]?.string == key.id {
+            guard let signature = Base64.decode(parts[2], alphabet: .url) else { throw .undecodable }
+            guard key.verifies(signature, of: "\(parts[0]).\(parts[1])") else { throw .wrongSignature }
             self.claims = claims
         } else {
             guard let claims = firebase?.claims(parts, header, claims) else { throw .wrongSignature }

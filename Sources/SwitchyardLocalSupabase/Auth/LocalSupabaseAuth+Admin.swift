@@ -38,6 +38,7 @@ extension LocalSupabaseAuth {
             person = try await call.tables.oneMomentLater.add(
                 identity: person.id, of: "phone", Self.data(phone: phone, isConfirmed: false), to: person)
         }
+        try await note(.signedUp, person, byAdmin: true, call)
         var created = try await apply(call, to: person).json
         created["confirmed_at"] = nil
         return Self.ok(created)
@@ -75,6 +76,7 @@ extension LocalSupabaseAuth {
             try await tables.forgetCodes(of: person)
         }
         person = try await apply(call, to: person)
+        try await note(.modified, person, byAdmin: true, call)
         // The answer has the identities from before the call, and those that it has created.
         let (old, now) = (Set(known.map { $0["id"] }), person.identities)
         person.identities = known + now.filter { !old.contains($0["id"]) }
@@ -101,6 +103,7 @@ extension LocalSupabaseAuth {
 
     func deletePerson(_ call: SupabaseAuthCall) async throws(AuthRefusal) -> ServerResponse {
         let person = try await named(call)
+        try await note(.deleted, person, byAdmin: true, call)
         if call.fields["should_soft_delete"]?.bool == true {
             try await forget(person, call)
         } else {
@@ -147,6 +150,7 @@ extension LocalSupabaseAuth {
                 email: email, phone: nil, nil, data: call.object("data"), signsUp: false, call)
         }
         guard let person else { throw .emailTaken() }
+        try await note(.invited, person, byAdmin: true, call)
         try await send(.invitation, .confirmation, to: person, at: email, nil, call)
         try await call.tables.update("users", person.id, ["confirmation_sent_at": call.tables.time])
         return Self.ok(try await call.tables.person(person.id)?.json ?? person.json)
@@ -264,7 +268,7 @@ extension LocalSupabaseAuth {
         }
     }
 
-    private static func number(_ name: String, in call: SupabaseAuthCall) throws(AuthRefusal) -> Int? {
+    static func number(_ name: String, in call: SupabaseAuthCall) throws(AuthRefusal) -> Int? {
         guard let text = call.request.query(name), !text.isEmpty else { return nil }
         guard let number = Int(text), number >= 0 else {
             throw .invalid("Bad Pagination Parameters: strconv.ParseUint: parsing \"\(text)\": invalid syntax")

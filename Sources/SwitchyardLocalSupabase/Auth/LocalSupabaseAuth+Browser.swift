@@ -13,6 +13,7 @@ extension LocalSupabaseAuth {
 
     /// The same for a signed-in user who adds an identity.
     func authorizeLink(_ call: SupabaseAuthCall) async throws(AuthRefusal) -> ServerResponse {
+        try requireManualLinking()
         let person = try await caller(call).person
         let answer = try page(call, for: person)
         guard call.request.query("skip_http_redirect") == "true" else { return answer }
@@ -36,6 +37,7 @@ extension LocalSupabaseAuth {
             "until": .integer(call.seconds + 600),
         ]
         if let challenge = try call.challenge({ request.query($0) }) {
+            try challenge.checkMethod()
             state["challenge"] = .string(challenge.text)
             state["method"] = .string(challenge.method)
         }
@@ -76,7 +78,14 @@ extension LocalSupabaseAuth {
 
     /// `GET /callback`: the identity provider sends the browser here, which then continues to the app.
     func callback(_ call: SupabaseAuthCall) async throws(AuthRefusal) -> ServerResponse {
-        let text = call.request.query("state") ?? ""
+        guard let text = call.request.query("state"), !text.isEmpty else {
+            return Self.redirect(
+                to: options.site,
+                query: [
+                    ("error", "invalid_request"), ("error_code", "bad_oauth_callback"),
+                    ("error_description", "OAuth state parameter missing"),
+                ])
+        }
         guard let state = seal.open(text, as: .browserSession), (state["until"]?.int64 ?? 0) > call.seconds else {
             throw AuthRefusal(400, "bad_oauth_state", "OAuth state is missing or invalid")
         }

@@ -22,6 +22,7 @@ extension LocalSupabaseAuth {
         _ occasion: Occasion, _ kind: AuthTables.CodeKind, to person: LocalSupabaseAccount, at recipient: String,
         _ challenge: AuthChallenge? = nil, _ call: SupabaseAuthCall
     ) async throws(AuthRefusal) -> String {
+        try challenge?.checkMethod()
         let column = Self.sentColumn(occasion)
         if let last = person.seconds(of: column), options.secondsBetweenMails > 0 {
             let wait = last + options.secondsBetweenMails - call.seconds
@@ -35,7 +36,7 @@ extension LocalSupabaseAuth {
         let code = try await call.tables.makeCode(
             kind, for: person, at: recipient, challenge, digits: options.phoneCodes[recipient])
         try await call.tables.update("users", person.id, [column: call.tables.time])
-        let id = RandomID.uuid()
+        let id = options.phoneCodes[recipient] == nil ? RandomID.uuid() : "test-otp"
         switch occasion {
         case .message, .phoneChange:
             outbox.add([
@@ -67,8 +68,19 @@ extension LocalSupabaseAuth {
 
     // MARK: Requesting codes
 
-    /// `POST /otp` and `/magiclink`: a code that signs in, and creates the account if there is none.
+    /// `POST /magiclink`: the older form of `/otp`, for addresses only.
+    func sendMagicLink(_ call: SupabaseAuthCall) async throws(AuthRefusal) -> ServerResponse {
+        guard call.text("email") != nil else {
+            throw AuthRefusal(422, "validation_failed", "Password recovery requires an email")
+        }
+        return try await sendSignInCode(call)
+    }
+
+    /// `POST /otp`: a code that signs in, and creates the account if there is none.
     func sendSignInCode(_ call: SupabaseAuthCall) async throws(AuthRefusal) -> ServerResponse {
+        guard call.text("email") == nil || call.text("phone") == nil else {
+            throw .invalid("Only an email address or phone number should be provided")
+        }
         let challenge = try call.challenge { call.text($0) }
         let makesAccount = call.fields["create_user"]?.bool ?? true
         if let email = try call.email() {
@@ -90,6 +102,8 @@ extension LocalSupabaseAuth {
         guard let phone = try call.phone() else {
             throw .invalid("One of email or phone must be set")
         }
+        try requirePhones("Unsupported phone provider")
+        try call.checkChannel()
         if let known = try await call.tables.person(withPhone: phone), known.isPhoneConfirmed {
             let id = try await send(.message, .confirmation, to: known, at: phone, nil, call)
             return Self.ok(["message_id": .string(id)])
@@ -115,6 +129,7 @@ extension LocalSupabaseAuth {
         guard let email = try call.email() else { throw .invalid("Password recovery requires an email") }
         let challenge = try call.challenge { call.text($0) }
         if let person = try await call.tables.person(withEmail: email) {
+            try await note(.recoveryRequested, person, call)
             try await send(.recovery, .recovery, to: person, at: email, challenge, call)
         }
         return Self.ok([:])

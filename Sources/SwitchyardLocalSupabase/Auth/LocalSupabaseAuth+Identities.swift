@@ -48,6 +48,7 @@ extension LocalSupabaseAuth {
         var assertion = Assertion(provider: provider, subject: subject, claims: claims)
         assertion.accessToken = call.text("access_token")
         if call.fields["link_identity"]?.bool == true {
+            try requireManualLinking()
             let caller = try await caller(call)
             let person = try await link(assertion, to: caller.person, call)
             return try await signIn(person, by: "oauth", call)
@@ -109,7 +110,14 @@ extension LocalSupabaseAuth {
         return person
     }
 
+    func requireManualLinking() throws(AuthRefusal) {
+        guard options.allowsManualLinking else {
+            throw .disabled("Manual linking is disabled", "manual_linking_disabled")
+        }
+    }
+
     func unlink(_ call: SupabaseAuthCall) async throws(AuthRefusal) -> ServerResponse {
+        try requireManualLinking()
         let person = try await caller(call).person
         let id = call.request.parameters["identity"] ?? ""
         guard let identity = person.identities.first(where: { $0["id"]?.string == id }) else {

@@ -83,6 +83,7 @@ extension LocalSupabaseAuth {
         let tables = call.tables
         let person = try await tables.change(person, ["last_sign_in_at": tables.time])
         let session = try await tables.beginSession(of: person, by: method)
+        try await note(.login, person, call)
         var answer = grant(person, session, try await tables.makeToken(of: session), call)
         if isNew { answer["user"] = .object(person.jsonOfNewcomer) }
         return answer
@@ -111,7 +112,7 @@ extension LocalSupabaseAuth {
             "aal": session["aal"] ?? "aal1", "amr": session["amr"] ?? [], "session_id": session["id"] ?? .null,
             "is_anonymous": .bool(person.isAnonymous),
         ]
-        return SupabaseToken(claims: claims).text(secret: context.access.secret)
+        return context.access.sign(claims)
     }
 }
 
@@ -120,12 +121,19 @@ extension LocalSupabaseAuth {
     func token(_ call: SupabaseAuthCall) async throws(AuthRefusal) -> ServerResponse {
         switch call.request.query("grant_type") {
         case "password":
+            try SupabaseAuthBody.password.check(call.fields)
             var answer = try await grantPassword(call)
             answer["weak_password"] = .null
             return Self.ok(answer)
-        case "refresh_token": return Self.ok(try await grantRefresh(call))
-        case "pkce": return Self.ok(try await grantCode(call))
-        case "id_token": return Self.ok(try await grantIdentity(call))
+        case "refresh_token":
+            try SupabaseAuthBody.refresh.check(call.fields)
+            return Self.ok(try await grantRefresh(call))
+        case "pkce":
+            try SupabaseAuthBody.code.check(call.fields)
+            return Self.ok(try await grantCode(call))
+        case "id_token":
+            try SupabaseAuthBody.identity.check(call.fields)
+            return Self.ok(try await grantIdentity(call))
         case "web3": throw AuthRefusal(422, "web3_provider_disabled", "Web3 provider is disabled")
         default: throw AuthRefusal(400, "invalid_credentials", "unsupported_grant_type")
         }
@@ -136,6 +144,10 @@ extension LocalSupabaseAuth {
         guard call.text("email") != nil || call.text("phone") != nil else {
             throw .invalid("missing email or phone")
         }
+        guard call.text("email") == nil || call.text("phone") == nil else {
+            throw .invalid("Only an email address or phone number should be provided on login.")
+        }
+        if call.text("phone") != nil { try requirePhones("Phone logins are disabled", status: 422) }
         // An invalid address means that there is no account.
         let (email, phone) = (try? call.email(), try? call.phone())
         var found: LocalSupabaseAccount?
@@ -164,6 +176,7 @@ extension LocalSupabaseAuth {
             throw AuthRefusal(400, "refresh_token_not_found", "Invalid Refresh Token: Refresh Token Not Found")
         }
         if person.isBanned(at: call.seconds) { throw .banned }
+        try await note(.tokenRefreshed, person, call)
         return grant(person, session, new, call)
     }
 
@@ -177,6 +190,7 @@ extension LocalSupabaseAuth {
         _ challenge: AuthChallenge, for person: LocalSupabaseAccount, by method: String, providerToken: String? = nil,
         _ call: SupabaseAuthCall
     ) async throws(AuthRefusal) -> String {
+        try challenge.checkMethod()
         let code = RandomID.uuid()
         var row: JSONObject = [
             "id": .string(RandomID.uuid()), "user_id": .string(person.id), "auth_code": .string(code),

@@ -14,6 +14,10 @@ extension LocalSupabaseAuth {
         guard email == nil || phone == nil else {
             throw .invalid("Only an email address or phone number should be provided on signup.")
         }
+        if phone != nil {
+            try requirePhones("Phone signups are disabled")
+            try call.checkChannel()
+        }
         guard phone == nil || challenge == nil else { throw .invalid("PKCE not supported for phone signups") }
         guard let password = call.text("password") else { throw .invalid("Signup requires a valid password") }
         try check(password)
@@ -42,14 +46,17 @@ extension LocalSupabaseAuth {
                 try await send(.signUp, .confirmation, to: known, at: email, challenge, call)
                 return Self.ok(try await tables.person(known.id)?.json ?? known.json)
             }
+            try await note(.repeatedSignUp, known, call)
             return Self.ok(LocalSupabaseAuth.fabricated(email, call))
         }
         var person = try await newPerson(
             email: email, phone: nil, password, data: call.object("data"), signsUp: true, call)
         if options.autoconfirmsEmails {
             person = try await confirmEmail(of: person, isShown: false, call)
+            try await note(.signedUp, person, call)
             return Self.ok(try await signIn(person, by: "password", isNew: true, call))
         }
+        try await note(.confirmationRequested, person, call)
         try await send(.signUp, .confirmation, to: person, at: email, challenge, call)
         return Self.ok(try await tables.person(person.id)?.json ?? person.json)
     }
@@ -69,8 +76,10 @@ extension LocalSupabaseAuth {
         }
         if options.autoconfirmsPhones {
             person = try await tables.change(person, ["phone_confirmed_at": tables.time])
+            try await note(.signedUp, person, call)
             return Self.ok(try await signIn(person, by: "password", call))
         }
+        try await note(.confirmationRequested, person, call)
         try await send(.message, .confirmation, to: person, at: phone, nil, call)
         return Self.ok(try await tables.person(person.id)?.json ?? person.json)
     }
@@ -134,6 +143,10 @@ extension LocalSupabaseAuth {
         row["email"] = email.map { .string($0) }
         row["phone"] = phone.map { .string($0) }
         return LocalSupabaseAccount(row: row).json
+    }
+
+    func requirePhones(_ refusal: String, status: Int = 400) throws(AuthRefusal) {
+        guard options.allowsPhones else { throw AuthRefusal(status, "phone_provider_disabled", refusal) }
     }
 
     /// Checks that the service accepts this password.

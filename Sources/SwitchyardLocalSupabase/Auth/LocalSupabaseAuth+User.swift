@@ -15,7 +15,8 @@ extension LocalSupabaseAuth {
         if call.fields["app_metadata"] != nil {
             throw AuthRefusal(403, "not_admin", "Updating app_metadata requires admin privileges")
         }
-        let (email, phone, password) = (try call.email(), try call.phone(), call.text("password"))
+        let (email, phone, password) = (try call.email(), try call.phone(), call.fields["password"]?.string)
+        if phone != nil { try call.checkChannel() }
         if email != nil || password != nil || phone != nil, !person.verifiedFactors.isEmpty, !caller.isVerifiedTwice {
             throw .insufficientLevel
         }
@@ -52,6 +53,7 @@ extension LocalSupabaseAuth {
                 try await send(.phoneChange, .phoneChange, to: person, at: phone, nil, call)
             }
         }
+        try await note(.modified, person, call)
         var answer = try await tables.person(person.id)?.json ?? person.json
         // An address that is confirmed at once has just been written, and is returned as it was sent to the database.
         if caller.person.isAnonymous, !caller.person.isEmailConfirmed { answer["confirmed_at"] = nil }
@@ -62,19 +64,7 @@ extension LocalSupabaseAuth {
         password: String, of person: LocalSupabaseAccount, _ caller: Caller, _ call: SupabaseAuthCall
     ) async throws(AuthRefusal) -> LocalSupabaseAccount {
         let tables = call.tables
-        if let nonce = call.text("nonce") {
-            let recipient = person.email ?? person.phone ?? ""
-            let hash = AuthTables.hash(nonce, recipient)
-            let redeemed = try await tables.redeem(
-                hashes: [hash], kinds: [.reauthentication], lifetime: AuthTables.mailLifetime)
-            guard redeemed?.person.id == person.id else {
-                throw AuthRefusal(422, "reauthentication_not_valid", "Nonce has expired or is invalid")
-            }
-        } else if options.protectsPasswords, person.hasPassword,
-            let began = AuthTables.seconds(caller.session?["created_at"]), began + 86_400 < call.seconds
-        {
-            throw AuthRefusal(400, "reauthentication_needed", "Password update requires reauthentication")
-        }
+        try await reauthenticate(person, caller, call)
         try check(password)
         if try await tables.matches(password, of: person) {
             throw AuthRefusal(422, "same_password", "New password should be different from the old password.")
@@ -83,6 +73,24 @@ extension LocalSupabaseAuth {
         try await tables.forgetCodes(of: person)
         try await tables.endSessions(of: person.id, except: caller.sessionID)
         return changed
+    }
+
+    /// Checks the code of an older session, if the project demands one. Otherwise a code is of no interest.
+    private func reauthenticate(
+        _ person: LocalSupabaseAccount, _ caller: Caller, _ call: SupabaseAuthCall
+    ) async throws(AuthRefusal) {
+        guard options.protectsPasswords, person.hasPassword,
+            let began = AuthTables.seconds(caller.session?["created_at"]), began + 86_400 < call.seconds
+        else { return }
+        guard let nonce = call.text("nonce") else {
+            throw AuthRefusal(400, "reauthentication_needed", "Password update requires reauthentication")
+        }
+        let recipient = person.email ?? person.phone ?? ""
+        let redeemed = try await call.tables.redeem(
+            hashes: [AuthTables.hash(nonce, recipient)], kinds: [.reauthentication], lifetime: AuthTables.mailLifetime)
+        guard redeemed?.person.id == person.id else {
+            throw AuthRefusal(422, "reauthentication_not_valid", "Nonce has expired or is invalid")
+        }
     }
 
     /// Sends a code by email that allows changing the password.
@@ -98,6 +106,7 @@ extension LocalSupabaseAuth {
 
     func logOut(_ call: SupabaseAuthCall) async throws(AuthRefusal) -> ServerResponse {
         let caller = try await caller(call)
+        try await note(.logout, caller.person, call)
         switch call.request.query("scope") ?? "global" {
         case "global": try await call.tables.endSessions(of: caller.person.id)
         case "others": try await call.tables.endSessions(of: caller.person.id, except: caller.sessionID)

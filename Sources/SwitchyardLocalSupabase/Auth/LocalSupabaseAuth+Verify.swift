@@ -26,11 +26,15 @@ extension LocalSupabaseAuth {
             ?? recipients.flatMap { recipient in
                 ["", "pkce_"].map { $0 + AuthTables.hash(digits ?? "", recipient) }
             }
-        let redeemed: AuthTables.Redeemed
+        var redeemed: AuthTables.Redeemed
         do throws(AuthRefusal) {
             redeemed = try await redeem(code, type: type, isMessage: phone != nil, call)
         } catch {
-            throw hash != nil && error.code == AuthRefusal.wrongCode.code ? .wrongLink : error
+            if let phone, let known = try await redeemTestCode(digits, at: phone, type: type, call) {
+                redeemed = known
+            } else {
+                throw hash != nil && error.code == AuthRefusal.wrongCode.code ? .wrongLink : error
+            }
         }
         switch try await carryOut(redeemed, type: type, call) {
         case .session(let person, let method): return Self.ok(try await signIn(person, by: method, call))
@@ -41,6 +45,21 @@ extension LocalSupabaseAuth {
     private static let halfWay: JSONObject = [
         "msg": "Confirmation link accepted. Please proceed to confirm link sent to the other email", "code": "200",
     ]
+
+    /// The code of a number for tests is always valid, whether it was asked for or not.
+    private func redeemTestCode(
+        _ digits: String?, at phone: String, type: String, _ call: SupabaseAuthCall
+    ) async throws(AuthRefusal) -> AuthTables.Redeemed? {
+        guard let digits, options.phoneCodes[phone] == digits else { return nil }
+        let isChange = type == "phone_change"
+        guard isChange || type == "sms",
+            let row = try await call.tables.first(
+                "users", where: [isChange ? "phone_change" : "phone": .string(phone)])
+        else { return nil }
+        return AuthTables.Redeemed(
+            kind: isChange ? .phoneChange : .confirmation, person: try await call.tables.person(row), recipient: phone,
+            challenge: nil)
+    }
 
     private func redeem(
         _ hashes: [String], type: String, isMessage: Bool, _ call: SupabaseAuthCall
@@ -137,6 +156,8 @@ extension LocalSupabaseAuth {
     func follow(_ call: SupabaseAuthCall) async throws(AuthRefusal) -> ServerResponse {
         let target = call.request.query("redirect_to") ?? options.site
         let (hash, type) = (call.request.query("token") ?? "", call.request.query("type") ?? "")
+        guard !type.isEmpty else { throw .invalid("Verify requires a verification type") }
+        guard !hash.isEmpty else { throw .invalid("Verify requires a token or a token hash") }
         do throws(AuthRefusal) {
             let redeemed = try await redeem([hash], type: type, isMessage: false, call)
             switch try await carryOut(redeemed, type: type, call) {

@@ -34,7 +34,7 @@ struct SupabaseAuthCall: Sendable {
     }
 
     private static func isLetter(_ byte: UInt8) -> Bool {
-        (48...57).contains(byte) || (97...122).contains(byte | 32) || byte > 127
+        (48...57).contains(byte) || (97...122).contains(byte | 32)
     }
 
     /// The number in this field: digits, without the plus sign.
@@ -47,11 +47,20 @@ struct SupabaseAuthCall: Sendable {
         return digits
     }
 
+    /// Checks the way that a message is to take. Others than SMS need certain companies to send it.
+    func checkChannel() throws(AuthRefusal) {
+        guard ["sms", nil].contains(text("channel")) else {
+            throw .invalid(
+                "Invalid channel, supported values are 'sms' or 'whatsapp'. 'whatsapp' is only supported if Twilio or Twilio "
+                    + "Verify is used as the provider.")
+        }
+    }
+
     /// The challenge of a sign-in that is completed with a verifier.
     func challenge(_ value: (String) -> String?) throws(AuthRefusal) -> AuthChallenge? {
         let (text, method) = (value("code_challenge"), value("code_challenge_method"))
         guard text != nil || method != nil else { return nil }
-        guard let text, let method = method?.lowercased(), ["s256", "plain"].contains(method) else {
+        guard let text, let method = method?.lowercased() else {
             throw .invalid("PKCE flow requires code_challenge_method and code_challenge")
         }
         guard AuthChallenge.isWellFormed(text) else {
@@ -71,6 +80,14 @@ struct AuthChallenge: Hashable, Sendable {
             && text.utf8.allSatisfy {
                 (48...57).contains($0) || (65...90).contains($0) || (97...122).contains($0) || "-._~".utf8.contains($0)
             }
+    }
+
+    /// As with the vendor, an unknown method fails only where a code would have to be made for it.
+    func checkMethod() throws(AuthRefusal) {
+        guard ["s256", "plain"].contains(method) else {
+            throw AuthRefusal(
+                500, "unexpected_failure", "Unexpected failure, please check server logs for more information")
+        }
     }
 
     func isMet(by verifier: String) -> Bool {
@@ -123,6 +140,10 @@ struct AuthRefusal: Error, Sendable {
 
     // MARK: Common refusals
 
+    /// A part of the vendor's service that a project has to switch on, and that does not exist here.
+    static func disabled(_ what: String, _ code: String = "feature_disabled") -> AuthRefusal {
+        AuthRefusal(404, code, what)
+    }
     static func invalid(_ message: String) -> AuthRefusal { AuthRefusal(400, "validation_failed", message) }
     static func oauth(_ description: String) -> AuthRefusal {
         var refusal = AuthRefusal(400, "invalid request", description)

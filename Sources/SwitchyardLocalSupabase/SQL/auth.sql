@@ -1,8 +1,6 @@
 -- Accounts and sessions, with the vendor's names for tables and columns: foreign keys, triggers, policies and scripts that
 -- fill a database find here what they find there.
 
-create extension if not exists pgcrypto with schema extensions;
-
 create table if not exists auth.users (
   id                          uuid primary key default gen_random_uuid(),
   instance_id                 uuid,
@@ -34,6 +32,17 @@ create table if not exists auth.users (
   deleted_at                  timestamptz,
   is_anonymous                boolean not null default false
 );
+-- What scripts that fill a database write as well. The service has its codes elsewhere, and looks at none of these.
+alter table auth.users
+  add column if not exists confirmation_token varchar(255) default '',
+  add column if not exists recovery_token varchar(255) default '',
+  add column if not exists email_change_token_new varchar(255) default '',
+  add column if not exists email_change_token_current varchar(255) default '',
+  add column if not exists phone_change_token varchar(255) default '',
+  add column if not exists reauthentication_token varchar(255) default '',
+  alter column aud drop not null, alter column role drop not null, alter column email_change_confirm_status drop not null,
+  alter column raw_app_meta_data drop not null, alter column raw_user_meta_data drop not null,
+  alter column created_at drop not null, alter column updated_at drop not null;
 create unique index if not exists users_email on auth.users (lower(email)) where not is_sso_user;
 
 create table if not exists auth.identities (
@@ -48,6 +57,7 @@ create table if not exists auth.identities (
   updated_at      timestamptz not null default now(),
   unique (provider, provider_id)
 );
+alter table auth.identities alter column created_at drop not null, alter column updated_at drop not null;
 create index if not exists identities_user on auth.identities (user_id);
 
 create table if not exists auth.sessions (
@@ -59,6 +69,9 @@ create table if not exists auth.sessions (
   updated_at   timestamptz not null default now(),
   refreshed_at timestamptz
 );
+alter table auth.sessions
+  add column if not exists factor_id uuid, add column if not exists not_after timestamptz,
+  add column if not exists user_agent text, add column if not exists ip inet, add column if not exists tag text;
 create index if not exists sessions_user on auth.sessions (user_id);
 
 create table if not exists auth.refresh_tokens (
@@ -99,6 +112,15 @@ create table if not exists auth.flow_state (
   provider_access_token text,
   created_at            timestamptz not null
 );
+
+create table if not exists auth.audit_log_entries (
+  instance_id uuid,
+  id          uuid primary key default gen_random_uuid(),
+  payload     json,
+  created_at  timestamptz default now(),
+  ip_address  varchar(64) not null default ''
+);
+create index if not exists audit_log_entries_time on auth.audit_log_entries (created_at desc);
 
 create table if not exists auth.mfa_factors (
   id            uuid primary key default gen_random_uuid(),

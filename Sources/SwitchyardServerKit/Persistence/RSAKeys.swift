@@ -28,6 +28,9 @@ package struct RSAPrivateKey: Codable, Sendable {
         (self.pem, self.signer, self.publicKey) = (pem, signer, publicKey)
     }
 
+    /// The key in PKCS #8 and PEM format, to save it.
+    package var text: String { pem.reveal() }
+
     /// Whether this system can sign and verify: on Linux, whether OpenSSL's libcrypto is installed.
     package static var isAvailable: Bool { TokenKey.isAvailable }
 

@@ -120,6 +120,9 @@ package struct ServerConfiguration: Sendable {
     package var faultControlPath: String?
     /// Whose requests are answered; `nil` for everyone's.
     package var visitors: ServerVisitors?
+    /// What clients that speak gRPC are told to do instead, in the answer to each call; `nil` for a server without such clients,
+    /// which refuses HTTP/2.
+    package var http2Refusal: String?
     /// How long a connection ended by the server may take to drain and close.
     package var lingering: Duration = .seconds(2)
 

@@ -136,6 +136,9 @@ final class ServerConnection: @unchecked Sendable {
                 exchange?.isBodyComplete = true
                 exchange?.body.finish(.complete)
                 if exchange?.isAnswered == true { finishExchange() }
+            case .http2:
+                guard let message = loop.configuration.http2Refusal else { return refuse(505) }
+                takeOver(HTTP2RefusalSession(message: message))
             case .refused(let status): refuse(status)
             }
         }

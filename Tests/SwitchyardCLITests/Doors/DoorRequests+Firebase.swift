@@ -177,12 +177,22 @@ extension DoorRequest {
         POST /v1/projects/demo-switchyard/databases/(default)/documents:runQuery
         Authorization: Bearer owner
 
-        {"structuredQuery":{"from":[{"collectionId":"c","allDescendants":true}],"where":{"compositeFilter":{"op":"AND","filters":[{"fieldFilter":{"field":{"fieldPath":"n"},"op":3,"value":{"integerValue":"0"}}},{"unaryFilter":{"field":{"fieldPath":"d"},"op":"IS_NOT_NAN"}}]}},"orderBy":[{"field":{"fieldPath":"n"},"direction":2},{"field":{"fieldPath":"__name__"},"direction":"DESCENDING"}],"startAt":{"values":[{"integerValue":"10"}],"before":true},"endAt":{"values":[{"integerValue":"-10"}],"before":false},"offset":0,"limit":{"value":5},"select":{"fields":[{"fieldPath":"n"}]}},"newTransaction":{"readOnly":{}}}
+        {"structuredQuery":{"from":[{"collectionId":"c","allDescendants":true}],"where":{"compositeFilter":{"op":"AND","filters":[{"fieldFilter":{"field":{"fieldPath":"n"},"op":3,"value":{"integerValue":"0"}}},{"unaryFilter":{"field":{"fieldPath":"d"},"op":"IS_NOT_NAN"}}]}},"orderBy":[{"field":{"fieldPath":"n"},"direction":2},{"field":{"fieldPath":"__name__"},"direction":"DESCENDING"}],"startAt":{"values":[{"integerValue":"10"}],"before":true},"endAt":{"values":[{"integerValue":"-10"}],"before":false},"offset":0,"limit":5,"select":{"fields":[{"fieldPath":"n"}]}},"newTransaction":{"readOnly":{}}}
         ----
         POST /v1/projects/demo-switchyard/databases/(default)/documents:runQuery
         Authorization: Bearer owner
 
         {"structuredQuery":{"from":[{"collectionId":"c"}],"where":{"fieldFilter":{"field":{"fieldPath":"n"},"op":"NOT_IN","value":{"arrayValue":{"values":[{"integerValue":"7"},{"doubleValue":1e300},{"stringValue":"x"}]}}}},"limit":3}}
+        ----
+        POST /v1/projects/demo-switchyard/databases/(default)/documents:runQuery
+        Authorization: Bearer owner
+
+        {"structuredQuery":{"from":[{"allDescendants":true}],"where":{"fieldFilter":{"field":{"fieldPath":"__name__"},"op":"GREATER_THAN","value":{"referenceValue":"projects/demo-switchyard/databases/(default)/documents/c/a"}}},"orderBy":[{"field":{"fieldPath":"__name__"}}],"offset":1,"limit":3}}
+        ----
+        POST /v1/projects/demo-switchyard/databases/(default)/documents:runQuery
+        Authorization: Bearer owner
+
+        {"structuredQuery":{"from":[{"collectionId":"c"}],"findNearest":{"vectorField":{"fieldPath":"m.v"},"queryVector":{"mapValue":{"fields":{"__type__":{"stringValue":"__vector__"},"value":{"arrayValue":{"values":[{"doubleValue":1},{"doubleValue":1e300}]}}}}},"distanceMeasure":2,"limit":3,"distanceThreshold":1.5,"distanceResultField":"far"}}}
         ----
         POST /v1/projects/demo-switchyard/databases/(default)/documents:runAggregationQuery
         Authorization: Bearer owner
@@ -346,6 +356,61 @@ extension DoorRequest {
         DELETE /v0/b/demo.appspot.com/o/m2
         Authorization: Bearer owner
         ----
+        POST /upload/storage/v1/b/demo.appspot.com/o?uploadType=media&name=c1&ifGenerationMatch=0
+        Content-Type: text/plain
+
+        hello 1
+        ----
+        POST /upload/storage/v1/b/demo.appspot.com/o?uploadType=resumable&name=c2
+        X-Upload-Content-Length: 5
+
+        {"name":"c2","contentType":"text/plain","metadata":{"n":"1"}}
+        ----
+        PUT /upload/storage/v1/b/demo.appspot.com/o?uploadType=resumable&upload_id={upload_id}
+        Content-Range: bytes 0-4/5
+
+        hello
+        ----
+        PUT /upload/storage/v1/b/demo.appspot.com/o?uploadType=resumable&upload_id={upload_id}
+        Content-Range: bytes */5
+        ----
+        DELETE /upload/storage/v1/b/demo.appspot.com/o?upload_id={upload_id}
+        ----
+        GET /storage/v1/b/demo.appspot.com/o?prefix=c&delimiter=%2F&maxResults=2&pageToken={nextPageToken}&startOffset=a&endOffset=z
+        ----
+        GET /storage/v1/b/demo.appspot.com/o/c1?generation={generation}&ifMetagenerationMatch=1
+        ----
+        PATCH /storage/v1/b/demo.appspot.com/o/c1
+
+        {"contentType":"text/html","metadata":{"n":1,"firebaseStorageDownloadTokens":"a,b"},"cacheControl":"max-age=1"}
+        ----
+        POST /storage/v1/b/demo.appspot.com/o/c3/compose
+
+        {"sourceObjects":[{"name":"c1","generation":"1"},{"name":"c1","objectPreconditions":{"ifGenerationMatch":1}}],"destination":{"contentType":"text/plain"}}
+        ----
+        POST /storage/v1/b/demo.appspot.com/o/c1/rewriteTo/b/demo.appspot.com/o/c4?ifSourceGenerationMatch=1
+
+        {"contentType":"text/plain"}
+        ----
+        GET /download/storage/v1/b/demo.appspot.com/o/c1?alt=media
+        Range: bytes=0-1
+        ----
+        GET /demo.appspot.com/c1?X-Goog-Signature=1&X-Goog-Date=20260101T000000Z&X-Goog-Expires=604800
+        ----
+        GET /demo.appspot.com/c1?Signature=1&Expires=1
+        ----
+        PUT /demo.appspot.com/c5?X-Goog-Signature=1&X-Goog-Date=20260101T000000Z&X-Goog-Expires=1
+
+        hello 1
+        ----
+        DELETE /storage/v1/b/demo.appspot.com/o/c1
+        ----
+        POST /storage/v1/b
+
+        {"name":"fresh1"}
+        ----
+        DELETE /storage/v1/b/fresh1
+        ----
         PUT /internal/setRules
 
         {"rules":{"files":[{"name":"1","content":""}]}}
@@ -423,6 +488,18 @@ extension DoorRequest {
         GET /emulator/v1/projects/demo-switchyard/oobCodes
         ----
         GET /emulator/v1/projects/demo-switchyard/verificationCodes
+        ----
+        PUT /emulator/v1/projects/demo-switchyard:securityRules
+
+        {"rules":{"files":[{"name":"security.rules","content":"service cloud.firestore { /* 1"}]}}
+        ----
+        POST /identitytoolkit.googleapis.com/v1/projects/demo-other/accounts:batchCreate
+        Authorization: Bearer owner
+
+        {"users":[{"localId":"i1","createdAt":"1500000000000","lastLoginAt":1500000000000,"validSince":"1500000000","disabled":true}]}
+        ----
+        GET /identitytoolkit.googleapis.com/v1/projects/demo-other/accounts:batchGet?maxResults=1&nextPageToken=a
+        Authorization: Bearer owner
         ----
         PATCH /emulator/v1/projects/demo-switchyard/config
 

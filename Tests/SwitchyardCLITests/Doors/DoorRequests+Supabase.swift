@@ -170,6 +170,16 @@ extension DoorRequest {
         GET /_supabase/sent?to={name}%40example.com
         apikey: {service}
         ----
+        GET /auth/v1/admin/audit?page=1&per_page=2&query=action%3Alogin
+        apikey: {service}
+        Authorization: Bearer {service}
+        ----
+        GET /auth/v1/.well-known/openid-configuration
+        ----
+        GET /auth/v1/passkeys/1
+        apikey: {anon}
+        Authorization: Bearer {access_token}
+        ----
         GET /auth/v1/settings
         ----
         GET /auth/v1/user

@@ -32,4 +32,9 @@ import Testing
         #expect(field.description == text)
         #expect(try FieldPath(firestore: text) == field)
     }
+
+    @Test(arguments: ["a b", "a-b", "1a", "é", "a.b c", " a", "a..b", "", "`a", "a.`b` "])
+    func `Without quotes a name is an identifier`(text: String) {
+        #expect(throws: FirestoreFormatError.self) { try FieldPath(firestore: text) }
+    }
 }

@@ -115,6 +115,10 @@ import Testing
         #"{"from":[{"collectionId":"c"}],"where":{"fieldFilter":{"field":{"fieldPath":"a"},"op":"IN","value":{"arrayValue":{}}}}}"#,
         #"{"from":[{"collectionId":"c"}],"startAt":{"values":[{"integerValue":"1"}]}}"#,
         #"{"from":[{"collectionId":"c"}],"findNearest":{}}"#,
+        #"{"from":[{"collectionId":"c"}],"orderBy":[{"field":{"fieldPath":"n"}}],"startAt":{"values":[{"integerValue":"1"},{"integerValue":"2"}]}}"#,
+        #"{"from":[{"collectionId":"c"}],"orderBy":[{"field":{"fieldPath":"__name__"}},{"field":{"fieldPath":"n"}}]}"#,
+        #"{"from":[{"collectionId":"c"}],"orderBy":[{"field":{"fieldPath":"a b"}}]}"#,
+        #"{"from":[{"collectionId":"c"}],"where":{"fieldFilter":{"field":{"fieldPath":"__name__"},"op":"EQUAL","value":{"stringValue":"d"}}}}"#,
     ])
     func `What is no query is refused`(text: String) {
         #expect(throws: FirestoreFormatError.self) { try Query(firestore: json(text), parent: root, in: database) }

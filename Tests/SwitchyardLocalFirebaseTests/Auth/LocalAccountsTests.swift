@@ -7,6 +7,93 @@ import SwitchyardWire
 import Testing
 
 @Suite struct `Accounts of a local Firebase` {
+    private func administer(_ client: LocalClient, _ project: String, _ call: String, _ body: JSON) async throws
+        -> LocalClient.Answer
+    {
+        try await client.send(
+            .post, "/identitytoolkit.googleapis.com/v1/projects/\(project)/\(call)", body, authorization: "Bearer owner"
+        )
+    }
+
+    @Test func `Every project has accounts of its own, also after a restart`() async throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("local-\(RandomID.make())")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        var options = LocalFirebaseOptions()
+        options.folder = folder
+        let client = try LocalClient(options)
+        for project in ["demo-switchyard", "demo-other"] {
+            let made = try await administer(
+                client, project, "accounts", ["localId": "ann", "email": "ann@example.com", "password": "s3cret!!"])
+            #expect(made.status == 200)
+        }
+        _ = try await client.send(.delete, "/emulator/v1/projects/demo-switchyard/accounts")
+        await client.stop()
+        let again = try LocalClient(options)
+        for (project, isThere) in [("demo-switchyard", false), ("demo-other", true), ("demo-third", false)] {
+            let found = try await administer(again, project, "accounts:lookup", ["localId": ["ann"]])
+            #expect(found.status == 200)
+            #expect((found.json["users"] != nil) == isThere, "\(project)")
+        }
+        await again.stop()
+    }
+
+    @Test func `A token counts for the documents of its project`() async throws {
+        let client = try LocalClient()
+        let claims: JSON = [
+            "iss": "https://securetoken.google.com/demo-other", "aud": "demo-other", "sub": "ann", "iat": 0,
+            "exp": 3600,
+        ]
+        let token = [JSON.object(["alg": "none", "type": "JWT"]), claims].map {
+            Base64.encode($0.bytes(), alphabet: .url) + "."
+        }.joined()
+        func read(_ project: String) async throws -> Int {
+            try await client.send(
+                .get, "/v1/projects/\(project)/databases/(default)/documents/c/a", authorization: "Bearer " + token
+            ).status
+        }
+        #expect(try await read("demo-other") == 404)
+        #expect(try await read("demo-switchyard") == 401)
+        await client.stop()
+    }
+
+    @Test func `A taken ID counts before a taken address, and a full page has a token`() async throws {
+        let client = try LocalClient()
+        let ann: JSON = ["localId": "ann", "email": "ann@example.com"]
+        #expect(try await administer(client, "demo-switchyard", "accounts", ann).status == 200)
+        #expect(try await administer(client, "demo-switchyard", "accounts", ann).error == "DUPLICATE_LOCAL_ID")
+        let list = "/identitytoolkit.googleapis.com/v1/projects/demo-switchyard/accounts:batchGet?maxResults=1"
+        let page = try await client.send(.get, list, authorization: "Bearer owner")
+        #expect(page.json["nextPageToken"] == "ann")
+        let next = try await client.send(.get, list + "&nextPageToken=ann", authorization: "Bearer owner")
+        #expect(next.json["users"] == [])
+        #expect(next.json["nextPageToken"] == nil)
+        await client.stop()
+    }
+
+    @Test func `Imported accounts keep their times, and show whether they are disabled`() async throws {
+        let client = try LocalClient()
+        let users: JSON = [
+            [
+                "localId": "a", "createdAt": "1500000000000", "lastLoginAt": "1600000000000",
+                "validSince": "1550000000", "disabled": true,
+            ], ["localId": "b"],
+        ]
+        _ = try await administer(client, "demo-switchyard", "accounts:batchCreate", ["users": users])
+        func look(_ id: String) async throws -> JSON? {
+            try await administer(client, "demo-switchyard", "accounts:lookup", ["localId": [.string(id)]])
+                .json["users"]?[0]
+        }
+        let first = try await look("a")
+        #expect(first?["createdAt"] == "1500000000000")
+        #expect(first?["lastLoginAt"] == "1600000000000")
+        #expect(first?["validSince"] == "1550000000")
+        #expect(first?["disabled"] == true)
+        let second = try await look("b")
+        #expect(second?["lastLoginAt"] == nil)
+        #expect(second?["disabled"] == false)
+        await client.stop()
+    }
+
     @Test func `Somebody who signs up is signed in, is found, and can come back`() async throws {
         let client = try LocalClient()
         let answer = try await client.auth(

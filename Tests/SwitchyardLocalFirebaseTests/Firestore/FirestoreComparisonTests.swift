@@ -16,6 +16,10 @@ struct `The local Firestore and the real one` {
         var body: JSON?
     }
 
+    private static func query(_ structured: JSON, below: String = "") -> Step {
+        Step(method: .post, place: below + ":runQuery", body: ["structuredQuery": structured])
+    }
+
     private static func integer(_ value: Int) -> JSON { ["integerValue": .string(String(value))] }
 
     private static func steps(_ root: String) -> [Step] {
@@ -31,9 +35,7 @@ struct `The local Firestore and the real one` {
         func transform(_ transforms: JSON...) -> JSON {
             set("c/t", [:], ["updateMask": [:], "updateTransforms": .array(transforms)])
         }
-        func query(_ structured: JSON, below: String = "") -> Step {
-            Step(method: .post, place: below + ":runQuery", body: ["structuredQuery": structured])
-        }
+        func query(_ structured: JSON, below: String = "") -> Step { Self.query(structured, below: below) }
         func filter(_ op: String, _ value: JSON, _ field: String = "n") -> JSON {
             [
                 "from": [["collectionId": "q"]],
@@ -41,6 +43,44 @@ struct `The local Firestore and the real one` {
             ]
         }
         func list(_ values: JSON...) -> JSON { ["arrayValue": ["values": .array(values)]] }
+        func update(_ path: String, _ precondition: JSON) -> JSON {
+            set(path, ["a": integer(1)], ["updateMask": ["fieldPaths": ["a"]], "currentDocument": precondition])
+        }
+        func ordered(_ fields: String..., more: JSONObject = JSONObject()) -> Step {
+            var query: JSONObject = [
+                "from": [["collectionId": "q"]],
+                "orderBy": .array(fields.map { ["field": ["fieldPath": .string($0)]] }),
+            ]
+            for member in more.members { query[member.key] = member.value }
+            return Self.query(.object(query))
+        }
+        func both(_ first: JSON, _ second: JSON) -> JSON {
+            ["compositeFilter": ["op": "AND", "filters": [first, second]]]
+        }
+        func condition(_ field: String, _ op: String, _ value: JSON) -> JSON {
+            ["fieldFilter": ["field": ["fieldPath": .string(field)], "op": .string(op), "value": value]]
+        }
+        func vector(_ numbers: Double...) -> JSON {
+            [
+                "mapValue": [
+                    "fields": [
+                        "__type__": ["stringValue": "__vector__"],
+                        "value": ["arrayValue": ["values": .array(numbers.map { ["doubleValue": .number($0)] })]],
+                    ]
+                ]
+            ]
+        }
+        func nearest(_ measure: String, _ extra: JSONObject = JSONObject(), _ outer: JSONObject = JSONObject()) -> Step
+        {
+            var search: JSONObject = [
+                "vectorField": ["fieldPath": "v"], "queryVector": vector(1, 1), "distanceMeasure": .string(measure),
+                "limit": 10, "distanceResultField": "far",
+            ]
+            for member in extra.members { search[member.key] = member.value }
+            var query: JSONObject = ["from": [["collectionId": "v"]], "findNearest": .object(search)]
+            for member in outer.members { query[member.key] = member.value }
+            return Self.query(.object(query))
+        }
         let values: [JSON] = [
             ["nullValue": .null], ["booleanValue": false], ["booleanValue": true], ["doubleValue": "NaN"],
             ["doubleValue": "-Infinity"], integer(1), ["doubleValue": 1.5], integer(Int(Int64.max)),
@@ -126,6 +166,56 @@ struct `The local Firestore and the real one` {
                         ],
                     ]
                 ]),
+            commit(["delete": name("c/d")], update("c/d", ["exists": true])),
+            commit(["delete": name("c/d")], update("c/d", ["updateTime": "2020-01-01T00:00:00Z"])),
+            commit(["delete": name("c/d")], ["delete": name("c/d"), "currentDocument": ["exists": true]]),
+            commit(["verify": name("c/a"), "currentDocument": ["exists": true]], set("c/a", [:])),
+            commit(set("c/a", [:]), ["verify": name("c/a"), "currentDocument": ["exists": true]]),
+            Step(
+                method: .post, place: ":batchWrite",
+                body: ["writes": [set("c/first", [:]), set("c/__second__", [:])]]),
+            Step(method: .get, place: "/c/first"),
+            Step(method: .post, place: ":batchGet", body: ["documents": [name("c/__x__")]]),
+            commit(set("c/m", ["a b": integer(1)], ["updateMask": ["fieldPaths": ["a b"]]])),
+            commit(set("c/m", ["a b": integer(1)], ["updateMask": ["fieldPaths": ["`a b`"]]])),
+            commit(set("c/m", ["é": integer(1)], ["updateMask": ["fieldPaths": ["é"]]])),
+            commit(set("c/m", [:], ["updateTransforms": [["fieldPath": "a-b", "increment": integer(1)]]])),
+            ordered("__name__", "n"), ordered("n", "__name__"), ordered("1n"),
+            ordered("n", more: ["startAt": ["values": [integer(1), integer(2)]]]),
+            ordered("n", more: ["endAt": ["values": [integer(1), ["referenceValue": name("q/d05")]]]]),
+            ordered(more: ["startAt": ["values": [["referenceValue": name("q/d05")]]]]),
+            ordered("n", more: ["limit": ["value": 1]]), ordered("n", more: ["offset": ["value": 1]]),
+            query([
+                "from": [["collectionId": "q"]],
+                "where": both(
+                    condition("__name__", "EQUAL", ["referenceValue": name("q/d05")]),
+                    condition("n", "GREATER_THAN", integer(0))),
+            ]),
+            query(filter("EQUAL", ["stringValue": "d05"], "__name__")),
+            query(filter("GREATER_THAN", integer(0), "__name__")),
+            query(["from": [["allDescendants": true]]]), query(["from": [["allDescendants": true]]], below: "/c/a"),
+            query(["from": [["allDescendants": true]], "limit": 3, "offset": 1]), query(["from": [[:]]], below: "/c/a"),
+            query([
+                "from": [["allDescendants": true]],
+                "where": both(
+                    condition("__name__", "GREATER_THAN_OR_EQUAL", ["referenceValue": name("c/a")]),
+                    condition("__name__", "LESS_THAN", ["referenceValue": name("c/b")])),
+                "orderBy": [["field": ["fieldPath": "__name__"]]],
+                "startAt": ["values": [["referenceValue": name("c/a")]], "before": false],
+            ]),
+            query(["from": [["allDescendants": true]], "where": condition("n", "GREATER_THAN", integer(0))]),
+            query(["from": [["allDescendants": true]], "orderBy": [["field": ["fieldPath": "n"]]]]),
+            commit(
+                set("v/a", ["v": vector(0, 1)]), set("v/b", ["v": vector(1, 1)]), set("v/c", ["v": vector(2, 1)]),
+                set("v/d", ["v": vector(3, 1)]), set("v/other", ["v": vector(1)]), set("v/none", ["v": integer(1)])),
+            nearest("EUCLIDEAN"), nearest("COSINE"), nearest("DOT_PRODUCT"), nearest("NEAREST"),
+            nearest("EUCLIDEAN", ["distanceThreshold": 1]), nearest("DOT_PRODUCT", ["distanceThreshold": 2]),
+            nearest("EUCLIDEAN", ["limit": 2]), nearest("EUCLIDEAN", ["limit": 0]),
+            nearest("EUCLIDEAN", ["limit": 1001]), nearest("EUCLIDEAN", [:], ["limit": 2]),
+            nearest("EUCLIDEAN", ["queryVector": list(integer(1))]),
+            nearest("EUCLIDEAN", [:], ["select": ["fields": [["fieldPath": "far"]]]]),
+            commit(set("c/long", ["a": ["stringValue": .string(String(repeating: "x", count: 1_048_488))]])),
+            commit(set("c/long", ["a": ["stringValue": .string(String(repeating: "x", count: 1_048_487))]])),
             Step(method: .post, place: ":rollback", body: ["transaction": "Ym9ndXM="]),
             Step(method: .post, place: ":commit", body: ["writes": [], "transaction": "Ym9ndXM="]),
         ]

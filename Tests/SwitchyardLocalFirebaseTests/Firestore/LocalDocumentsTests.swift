@@ -42,6 +42,48 @@ import Testing
         await client.stop()
     }
 
+    @Test func `Writes to one document whose conditions are about the same commit are refused`() async throws {
+        let client = try open()
+        _ = try await client.commit(LocalClient.set("c/a", [:]))
+        let delete: JSON = ["delete": LocalClient.name("c/a")]
+        let exists: JSONObject = ["currentDocument": ["exists": true]]
+        let verify: JSON = ["verify": LocalClient.name("c/a"), "currentDocument": ["exists": true]]
+        let answer = try await client.commit(delete, LocalClient.set("c/a", [:], exists))
+        #expect(answer.status == 400)
+        #expect(answer.error == "Cannot delete then update an entity in the same request.")
+        for writes in [
+            [verify, LocalClient.set("c/a", [:])], [LocalClient.set("c/a", [:]), verify], [verify, verify],
+        ] {
+            #expect(try await client.commit(writes[0], writes[1]).errorStatus == "INVALID_ARGUMENT")
+        }
+        #expect(try await client.commit(delete, LocalClient.set("c/a", [:])).status == 200, "without a condition")
+        await client.stop()
+    }
+
+    @Test func `A reserved name refuses a batch as a whole`() async throws {
+        let client = try open()
+        for bad in [LocalClient.set("c/__b__", [:]), LocalClient.set("c/b", ["__x__": LocalClient.integer(1)])] {
+            let answer = try await client.firestore(
+                .post, ":batchWrite", ["writes": [LocalClient.set("c/a", [:]), bad]], as: "owner")
+            #expect(answer.status == 400)
+            #expect(try await client.firestore(.get, "c/a").status == 404)
+        }
+        let read = try await client.firestore(.post, ":batchGet", ["documents": [LocalClient.name("c/__x__")]])
+        #expect(read.status == 400)
+        await client.stop()
+    }
+
+    @Test func `A text has at most 1048487 bytes, wherever it stands`() async throws {
+        let client = try open()
+        let text: JSON = ["stringValue": .string(String(repeating: "x", count: 1_048_488))]
+        #expect(try await client.commit(LocalClient.set("c/a", ["a": text])).errorStatus == "INVALID_ARGUMENT")
+        let list: JSON = ["arrayValue": ["values": [text]]]
+        #expect(try await client.commit(LocalClient.set("c/a", ["a": list])).errorStatus == "INVALID_ARGUMENT")
+        let most: JSON = ["stringValue": .string(String(repeating: "x", count: 1_048_487))]
+        #expect(try await client.commit(LocalClient.set("c/a", ["a": most])).status == 200)
+        await client.stop()
+    }
+
     @Test func `A commit takes effect as a whole or not at all`() async throws {
         let client = try open()
         let failed = try await client.commit(

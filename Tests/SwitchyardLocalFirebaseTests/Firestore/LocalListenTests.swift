@@ -96,6 +96,33 @@ import Testing
         await client.stop()
     }
 
+    @Test func `A target that can have nothing ends with a cause, and the stream goes on`() async throws {
+        let client = try open()
+        let channel = RawChannel(client)
+        let below: JSON = [
+            "targetId": 6,
+            "query": [
+                "parent": .string(LocalClient.root + "/c/__x__"),
+                "structuredQuery": ["from": [["collectionId": "c", "allDescendants": true]]],
+            ],
+        ]
+        let long: JSON = [
+            "from": [["collectionId": "c"]], "startAt": ["values": [LocalClient.integer(1)]],
+        ]
+        try await channel.open(
+            document(2, "c/__x__"), document(4, "c/__x__/d/y"), ["addTarget": below], target(8, long),
+            target(10, ["from": [["collectionId": "c"]], "limit": ["value": 1]]))
+        try await channel.wait(forStates: 1)
+        let changes = channel.received.compactMap { $0[0]?["targetChange"] }
+        for id in [2, 4, 6, 8] {
+            let end = changes.first { $0["targetIds"] == [.integer(Int64(id))] && $0["cause"] != nil }
+            #expect(end?["targetChangeType"] == "REMOVE")
+            #expect(end?["cause"]?["code"] == 3)
+        }
+        #expect(channel.received.map(\.gist).contains("CURRENT [10]"))
+        await client.stop()
+    }
+
     @Test func `Documents by name are reported when they come and go`() async throws {
         let client = try open()
         let channel = RawChannel(client)

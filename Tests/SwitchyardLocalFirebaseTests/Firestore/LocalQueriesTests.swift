@@ -34,7 +34,6 @@ import Testing
         #expect(try await client.query(["from": group]) == ["q/a", "q/a/q/deep", "q/b", "q/c", "q/d"])
         #expect(try await client.query(["from": from], below: "q/a") == ["q/a/q/deep"])
         #expect(try await client.query(["from": group], below: "q/a") == ["q/a/q/deep"])
-        #expect(try await client.query(["from": []]) == ["INVALID_ARGUMENT"])
         #expect(try await client.query(["from": from, "limit": -1]) == ["INVALID_ARGUMENT"])
         await client.stop()
     }
@@ -55,6 +54,84 @@ import Testing
             #expect(answer.status == 200)
             #expect(answer.json["partitions"]?.array?.count == (count == "2" ? 2 : 4))
         }
+        await client.stop()
+    }
+
+    @Test func `A query without a collection is over all of them, by name`() async throws {
+        let client = try await filled()
+        let all: JSON = [["allDescendants": true]]
+        #expect(try await client.query(["from": all]) == ["q/a", "q/a/q/deep", "q/b", "q/c", "q/d"])
+        #expect(try await client.query(["from": all], below: "q/a") == ["q/a/q/deep"])
+        #expect(try await client.query(["from": [[:]]]) == ["q/a", "q/b", "q/c", "q/d"])
+        #expect(try await client.query(["from": []], below: "q/a") == ["q/a/q/deep"])
+        let after: JSON = ["values": [["referenceValue": LocalClient.name("q/a")]], "before": false]
+        let order: JSON = [["field": ["fieldPath": "__name__"]]]
+        let page: JSON = ["from": all, "orderBy": order, "startAt": after, "offset": 1, "limit": 2]
+        #expect(try await client.query(page) == ["q/b", "q/c"])
+        #expect(
+            try await client.query(["from": all, "where": filter("EQUAL", LocalClient.integer(1))])
+                == ["INVALID_ARGUMENT"])
+        #expect(
+            try await client.query(["from": all, "orderBy": [["field": ["fieldPath": "n"]]]]) == ["INVALID_ARGUMENT"])
+        await client.stop()
+    }
+
+    @Test func `The nearest documents to a vector come in the order of their distance, which a field shows`()
+        async throws
+    {
+        func vector(_ numbers: Double...) -> JSON {
+            let values: JSON = .array(numbers.map { ["doubleValue": .number($0)] })
+            return [
+                "mapValue": [
+                    "fields": ["__type__": ["stringValue": "__vector__"], "value": ["arrayValue": ["values": values]]]
+                ]
+            ]
+        }
+        let client = try await filled()
+        for (name, x) in [("a", 0.0), ("b", 1), ("c", 3)] {
+            _ = try await client.commit(LocalClient.set("v/\(name)", ["v": vector(x, 1)]))
+        }
+        _ = try await client.commit(LocalClient.set("v/short", ["v": vector(1)]), LocalClient.set("v/none", [:]))
+        func nearest(_ measure: String, _ extra: JSONObject = JSONObject()) -> JSON {
+            var search: JSONObject = [
+                "vectorField": ["fieldPath": "v"], "queryVector": vector(1, 1), "distanceMeasure": .string(measure),
+                "limit": 10,
+            ]
+            for member in extra.members { search[member.key] = member.value }
+            return ["from": [["collectionId": "v"]], "findNearest": .object(search)]
+        }
+        #expect(try await client.query(nearest("EUCLIDEAN")) == ["v/b", "v/a", "v/c"])
+        #expect(try await client.query(nearest("DOT_PRODUCT")) == ["v/c", "v/b", "v/a"])
+        #expect(try await client.query(nearest("EUCLIDEAN", ["distanceThreshold": 1])) == ["v/b", "v/a"])
+        #expect(try await client.query(nearest("DOT_PRODUCT", ["distanceThreshold": 2, "limit": 1])) == ["v/c"])
+        for wrong: JSONObject in [["limit": 0], ["limit": 1001], ["distanceMeasure": "FAR"], ["more": 1]] {
+            #expect(try await client.query(nearest("EUCLIDEAN", wrong)) == ["INVALID_ARGUMENT"])
+        }
+        let shown = try await client.firestore(
+            .post, ":runQuery", ["structuredQuery": nearest("EUCLIDEAN", ["distanceResultField": "far"])])
+        #expect(shown.json[1]?["document"]?["fields"]?["far"]?["doubleValue"]?.double == 1)
+        await client.stop()
+    }
+
+    @Test func `Numbers in wrappers, long cursors and unquoted names are refused`() async throws {
+        let client = try await filled()
+        let from: JSON = [["collectionId": "q"]]
+        let order: JSON = [["field": ["fieldPath": "n"]]]
+        let long: JSON = ["values": [LocalClient.integer(1), LocalClient.integer(2)]]
+        for query: JSON in [
+            ["from": from, "limit": ["value": 1]], ["from": from, "offset": ["value": 1]],
+            ["from": from, "orderBy": order, "startAt": long],
+            ["from": from, "endAt": ["values": [LocalClient.integer(1)]]],
+            ["from": from, "orderBy": [["field": ["fieldPath": "a b"]]]],
+            ["from": from, "orderBy": [["field": ["fieldPath": "__name__"]], ["field": ["fieldPath": "n"]]]],
+        ] { #expect(try await client.query(query) == ["INVALID_ARGUMENT"], "\(query.text())") }
+        let byNumber: JSON = [
+            "from": from, "startAt": ["values": [LocalClient.integer(1)]],
+            "orderBy": [["field": ["fieldPath": "__name__"]]],
+        ]
+        let answer = try await client.firestore(.post, ":runQuery", ["structuredQuery": byNumber])
+        #expect(
+            answer.json[0]?["error"]?["message"]?.string?.hasSuffix("a path or a name, not to an integer.") == true)
         await client.stop()
     }
 

@@ -72,7 +72,7 @@ import Testing
         await other.stop()
         let client = try LocalClient()
         let away = try await client.firestore(.get, "c/a", as: foreign).json["error"]?["message"]?.string ?? ""
-        #expect(away.contains("to the project “mine”, and this local Firebase serves “demo-switchyard”. Sign in again"))
+        #expect(away.contains("to the project “mine”, and the call is for “demo-switchyard”. Sign in again"))
         let asked =
             try await client.send(
                 .get, "/v1/projects/mine/databases/(default)/documents/c/a",
@@ -83,7 +83,7 @@ import Testing
         #expect(file.status == 401)
         #expect(file.json["error"]?["message"]?.string == away)
         let damaged = try await client.firestore(.get, "c/a", as: "x.y.z").json["error"]?["message"]?.string ?? ""
-        #expect(damaged.contains("serves the project “demo-switchyard”") && damaged.contains("Sign in again."))
+        #expect(damaged.contains("for the project “demo-switchyard”") && damaged.contains("Sign in again."))
         await client.stop()
     }
 

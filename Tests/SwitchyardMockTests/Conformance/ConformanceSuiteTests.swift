@@ -62,6 +62,31 @@ import Testing
         #expect(report.entries.contains { $0.outcome == .passed && $0.area == "refusals" })
     }
 
+    @Test func `Each group of skipped checks says what would enable it`() async {
+        var features = MessagingFeatures(MessagingCapabilities())
+        features.playsServer = false
+        let report = await runConformance([.messaging(Deaf(features: features))])
+        #expect(report.failed == 0)
+        let skipped = report.entries.filter { $0.outcome == .skipped }
+        #expect(skipped.allSatisfy { $0.remedy?.isEmpty == false })
+        #expect(skipped.count { $0.detail == "without push or live messages" } == 7)
+        #expect(report.table.contains("without push or live messages: 7, needs a device whose platform"))
+        #expect(report.entries.allSatisfy { ($0.outcome == .skipped) == ($0.remedy != nil) })
+    }
+
+    /// A client on a platform without a push service.
+    private struct Deaf: MessagingHarness {
+        let features: MessagingFeatures
+        private let backend = MockBackend()
+
+        init(features: MessagingFeatures) { self.features = features }
+
+        func makeMessagingClient() async throws -> any MessagingClient {
+            MockMessagingClient(backend, capabilities: features.capabilities)
+        }
+        func payload(_ message: RemoteMessage) throws -> RemotePayload { backend.messages.payload(of: message) }
+    }
+
     @Test func `A client without a cache that answers for one all the same is found out`() async {
         let report = await runConformance([.storage(Pretender())], filter: ["cache"])
         let failed = Set(report.entries.filter { $0.outcome == .failed }.map(\.name))

@@ -83,7 +83,7 @@ enum QueryRules {
         case (.string(let path), .group(_, let ancestor)):
             let whole = ancestor.map { $0.rawValue + "/" + path } ?? path
             return try StoragePath(validating: whole).documentValue
-        default: throw .invalid("A document's name compares to a path or a name, not to a \(value.kind).")
+        default: throw .invalid("A document's name compares to a path or a name, not to \(value.kindName).")
         }
     }
 

@@ -59,11 +59,7 @@ extension FirestoreCall {
 extension FirestoreCall {
     func batchGet() throws(FirestoreFailure) -> JSON {
         try allow(["documents", "mask", "transaction", "newTransaction", "readTime"])
-        let name = name
-        let names = body["documents"]?.array?.compactMap(\.string) ?? []
-        let paths = try FirestoreFailure.reading { () throws(FirestoreFormatError) in
-            try names.map { text throws(FirestoreFormatError) in try name.path(ofName: text) }
-        }
+        let paths = try Self.paths(body["documents"]?.array?.compactMap(\.string) ?? [], in: name)
         let view = try view()
         let mask = try mask()
         let readTime = JSON.string(view.readTime.firestoreText)
@@ -93,8 +89,8 @@ extension FirestoreCall {
     /// Applies each write separately; some may fail.
     func batchWrite() throws(FirestoreFailure) -> JSON {
         try allow(["writes", "labels"])
-        try checkIsOwner()
         let writes = try Self.writes(body["writes"]?.array ?? [], in: name)
+        try checkIsOwner()
         guard Set(writes.map(\.path)).count == writes.count else {
             throw .invalid("A document cannot be written to more than once in a batch.")
         }

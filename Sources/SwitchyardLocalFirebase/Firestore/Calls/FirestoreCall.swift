@@ -74,11 +74,30 @@ struct FirestoreCall: Sendable {
         return try FirestoreFailure.reading { () throws(FirestoreFormatError) in try FieldPath.list(mask) }
     }
 
+    /// - Throws: Also for names that no document can have, so that none of the writes takes effect.
     static func writes(_ elements: [JSON], in name: FirestoreDatabase) throws(FirestoreFailure) -> [DocumentWrite] {
-        try FirestoreFailure.reading { () throws(FirestoreFormatError) in
+        let writes = try FirestoreFailure.reading { () throws(FirestoreFormatError) in
             try elements.map { element throws(FirestoreFormatError) in
                 try DocumentWrite(firestore: element, in: name)
             }
+        }
+        for write in writes {
+            try FirestoreFailure.checking { () throws(StorageError) in
+                let path = try StoragePath(validating: write.path.rawValue)
+                if case .set(let data) = write.operation { _ = try DocumentWrite.set(path, data: data) }
+                if case .patch(let data, _) = write.operation { _ = try DocumentWrite.set(path, data: data) }
+            }
+        }
+        return writes
+    }
+
+    /// The paths of resource names that may be wrong.
+    static func paths(_ names: [String], in database: FirestoreDatabase) throws(FirestoreFailure) -> [StoragePath] {
+        let paths = try FirestoreFailure.reading { () throws(FirestoreFormatError) in
+            try names.map { name throws(FirestoreFormatError) in try database.path(ofName: name) }
+        }
+        return try FirestoreFailure.checking { () throws(StorageError) in
+            try paths.map { path throws(StorageError) in try StoragePath(validating: path.rawValue) }
         }
     }
 

@@ -6,16 +6,15 @@ import SwitchyardFirestoreFormat
 extension FirestoreCall {
     func runQuery() throws(FirestoreFailure) -> JSON {
         try allow(["structuredQuery", "transaction", "newTransaction", "readTime", "explainOptions"])
-        let query = try query(body["structuredQuery"] ?? .null)
+        let search = try search(body["structuredQuery"] ?? .null)
         let view = try view()
-        let results = view.documents.results(of: query)
-        database.note(view) { $0.note(query, results) }
+        let results = search.results(in: view.documents)
+        database.note(view) { $0.note(search, results) }
         let readTime = JSON.string(view.readTime.firestoreText)
         var elements: [JSONObject] = []
         if let begun = view.begun { elements.append(["transaction": .string(begun)]) }
         for document in results {
-            let projected = document.projected(for: query)
-            elements.append(["document": projected.firestore(in: name), "readTime": readTime])
+            elements.append(["document": search.shown(document).firestore(in: name), "readTime": readTime])
         }
         if results.isEmpty { elements.append(["readTime": readTime]) }
         elements[elements.count - 1]["done"] = true
@@ -25,12 +24,12 @@ extension FirestoreCall {
     func runAggregationQuery() throws(FirestoreFailure) -> JSON {
         try allow(["structuredAggregationQuery", "transaction", "newTransaction", "readTime", "explainOptions"])
         let message = body["structuredAggregationQuery"]
-        let query = try query(message?["structuredQuery"] ?? .null)
+        let search = try search(message?["structuredQuery"] ?? .null)
         let aggregations = try aggregations(message?["aggregations"]?.array ?? [])
         let view = try view()
-        var results = view.documents.results(of: query)
+        var results = search.results(in: view.documents)
         let all = results
-        database.note(view) { $0.note(query, all) }
+        database.note(view) { $0.note(search, all) }
         // Aggregations cover only documents that have all fields used in them.
         let fields = aggregations.compactMap(\.field)
         if !fields.isEmpty { results = results.filter { document in fields.allSatisfy { document[$0] != nil } } }
@@ -50,14 +49,12 @@ extension FirestoreCall {
     }
 
     /// The query of the body, if the caller may run it.
-    private func query(_ json: JSON) throws(FirestoreFailure) -> Query {
-        let name = name
-        let parent = name.resourceName(ofParent: try parent())
-        let query = try FirestoreFailure.reading { () throws(FirestoreFormatError) in
-            try Query(firestore: json, parent: parent, in: name)
+    private func search(_ json: JSON) throws(FirestoreFailure) -> LocalSearch {
+        let search = try LocalSearch(json, parent: name.resourceName(ofParent: try parent()), in: name)
+        guard rules.allow(search.forRules, of: caller, in: database.current().documents) else {
+            throw .permissionDenied
         }
-        guard rules.allow(query, of: caller, in: database.current().documents) else { throw .permissionDenied }
-        return query
+        return search
     }
 
     private struct NamedAggregation {

@@ -35,18 +35,24 @@ enum ListenTarget: Sendable {
             expectedCount = json["expectedCount"]?.int ?? json["expectedCount"]?["value"]?.int
             isOnce = json["once"]?.bool ?? false
             since = json["resumeToken"]?.string.flatMap { ResumeToken.time(of: $0) }
-            wanted = try FirestoreFailure.reading { () throws(FirestoreFormatError) in
-                if let query = json["query"] {
-                    return .query(
-                        try Query(
-                            firestore: query["structuredQuery"] ?? .null, parent: query["parent"]?.string ?? "",
-                            in: database))
-                }
-                let names = json["documents"]?["documents"]?.array?.compactMap(\.string) ?? []
-                return .documents(
-                    try names.map { name throws(FirestoreFormatError) in try database.path(ofName: name) })
-            }
+            wanted = try ListenTarget.wanted(json, in: database)
         }
+    }
+
+    /// What a message asks for. Names that no document can have are refused, since nothing would ever come for them.
+    private static func wanted(
+        _ json: JSON, in database: FirestoreDatabase
+    ) throws(FirestoreFailure) -> Request.Wanted {
+        guard let query = json["query"] else {
+            let names = json["documents"]?["documents"]?.array?.compactMap(\.string) ?? []
+            return .documents(try FirestoreCall.paths(names, in: database))
+        }
+        let parent = query["parent"]?.string ?? ""
+        if parent != database.root { _ = try FirestoreCall.paths([parent], in: database) }
+        return .query(
+            try FirestoreFailure.reading { () throws(FirestoreFormatError) in
+                try Query(firestore: query["structuredQuery"] ?? .null, parent: parent, in: database)
+            })
     }
 
     /// The current documents of the target.

@@ -8,6 +8,8 @@ struct CommitRun {
     /// The changed documents in the order of their first change, each once.
     var changed: [DocumentSnapshot] { order.map { documents.snapshot($0) } }
     private var order: [StoragePath] = []
+    /// What the latest write to each document was.
+    private var latest: [StoragePath: DocumentWrite.Operation] = [:]
 
     private let database: FirestoreDatabase
     private let time: Timestamp
@@ -22,6 +24,7 @@ struct CommitRun {
     }
 
     mutating func apply(_ write: DocumentWrite, by caller: LocalCaller, _ rules: LocalRules) throws(FirestoreFailure) {
+        try checkOrder(of: write)
         let old = documents.snapshot(write.path)
         try check(write, against: old)
         let (applied, transformResults) = write.applied(to: old.data, serverTime: serverTime)
@@ -42,6 +45,11 @@ struct CommitRun {
         try FirestoreFailure.checking { () throws(StorageError) in
             // All writes pass here, so this validates the whole document.
             _ = try DocumentWrite.set(StoragePath(validating: write.path.rawValue), data: data)
+        }
+        if let field = data.entries.first(where: { $0.value.holdsLongText }) {
+            throw .invalid(
+                "The value of property “\(field.name)” is longer than \(DocumentValue.longestText) bytes; move it to a file."
+            )
         }
         let isSame = old.data == data
         let document = DocumentSnapshot(
@@ -73,6 +81,25 @@ struct CommitRun {
     private mutating func file(_ document: DocumentSnapshot) {
         documents.store(document)
         if !order.contains(document.path) { order.append(document.path) }
+    }
+
+    /// Refuses writes to one document whose conditions could only be about what the same commit did before.
+    private mutating func checkOrder(of write: DocumentWrite) throws(FirestoreFailure) {
+        let before = latest.updateValue(write.operation, forKey: write.path)
+        switch (before, write.operation, write.precondition) {
+        case (.delete?, .delete, .exists(true)), (.delete?, .delete, .updateTime):
+            throw .invalid("Cannot delete then delete an entity in the same request.")
+        case (.delete?, .set, .exists(true)), (.delete?, .set, .updateTime), (.delete?, .patch, .exists(true)),
+            (.delete?, .patch, .updateTime):
+            throw .invalid("Cannot delete then update an entity in the same request.")
+        case (.verify?, .verify, _):
+            throw .invalid("The same document cannot be verified more than once in a single request.")
+        case (_?, .verify, _):
+            throw .invalid("The same document cannot be written and then verified in a single request.")
+        case (.verify?, _, _):
+            throw .invalid("The same document cannot be verified and then written in a single request.")
+        default: break
+        }
     }
 
     private func check(_ write: DocumentWrite, against document: DocumentSnapshot) throws(FirestoreFailure) {
@@ -118,6 +145,18 @@ extension DocumentValue {
         case .timestamp(let time): time.nanoseconds % 1000 != 0
         case .array(let elements): elements.contains(where: \.holdsFineTimes)
         case .map(let map): map.entries.contains { $0.value.holdsFineTimes }
+        default: false
+        }
+    }
+
+    fileprivate static let longestText = 1_048_487
+
+    fileprivate var holdsLongText: Bool {
+        switch self {
+        case .string(let text): text.utf8.count > DocumentValue.longestText
+        case .bytes(let bytes): bytes.count > DocumentValue.longestText
+        case .array(let elements): elements.contains(where: \.holdsLongText)
+        case .map(let map): map.entries.contains { $0.value.holdsLongText }
         default: false
         }
     }

@@ -44,6 +44,16 @@ struct LocalDocuments: Sendable {
         return results(candidates(for: query.source))
     }
 
+    /// The collections below a document, or all; with `isDeep` also those further down.
+    func collections(below parent: StoragePath?, isDeep: Bool) -> [CollectionPath] {
+        collections.keys.filter { collection in
+            guard isDeep else { return collection.parent == parent }
+            return parent.map { ancestor in
+                collection.parent.map { $0 == ancestor || $0.isBelow(ancestor) } ?? false
+            } ?? true
+        }
+    }
+
     /// The names of the collections directly below a document, or at the top level, sorted.
     func collectionIDs(below parent: StoragePath?) -> [String] {
         var names: Set<UTF8Key> = []
@@ -86,7 +96,7 @@ struct LocalTransaction: Sendable {
     /// The version of each document read; `nil` for a missing one.
     private(set) var versions: [StoragePath: Timestamp?] = [:]
     /// Each query run, with the versions of its results.
-    private(set) var queries: [Query: [StoragePath: Timestamp?]] = [:]
+    private(set) var queries: [LocalSearch: [StoragePath: Timestamp?]] = [:]
 
     init(isReadOnly: Bool, documents: LocalDocuments, readTime: Timestamp, now: Timestamp) {
         self.isReadOnly = isReadOnly
@@ -105,8 +115,8 @@ struct LocalTransaction: Sendable {
         if !isReadOnly { versions[document.path] = .some(document.updateTime) }
     }
 
-    mutating func note(_ query: Query, _ results: [DocumentSnapshot]) {
-        if !isReadOnly { queries[query] = LocalTransaction.versions(results) }
+    mutating func note(_ search: LocalSearch, _ results: [DocumentSnapshot]) {
+        if !isReadOnly { queries[search] = LocalTransaction.versions(results) }
     }
 
     private static func versions(_ documents: [DocumentSnapshot]) -> [StoragePath: Timestamp?] {
@@ -116,6 +126,6 @@ struct LocalTransaction: Sendable {
     /// Whether all reads would return the same now.
     func holds(in current: LocalDocuments) -> Bool {
         versions.allSatisfy { current[$0.key]?.updateTime == $0.value }
-            && queries.allSatisfy { LocalTransaction.versions(current.results(of: $0.key)) == $0.value }
+            && queries.allSatisfy { LocalTransaction.versions($0.key.results(in: current)) == $0.value }
     }
 }

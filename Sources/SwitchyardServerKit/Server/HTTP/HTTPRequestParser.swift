@@ -12,6 +12,8 @@ struct HTTPRequestParser {
         /// A piece of the body, valid as long as the parsed bytes.
         case body(UnsafeRawBufferPointer)
         case end
+        /// The client speaks HTTP/2 without having asked; the rest of its opening and its frames follow.
+        case http2
         /// The request is refused with this status; nothing more can be read from the connection.
         case refused(status: Int)
     }
@@ -64,6 +66,7 @@ struct HTTPRequestParser {
                 return .needsMore
             case .head:
                 guard try takeHead(&bytes) else { return .needsMore }
+                guard !text.elementsEqual(Self.http2Opening) else { return .http2 }
                 let (head, body) = try parseHead()
                 text = []
                 bodySize = 0
@@ -114,6 +117,7 @@ struct HTTPRequestParser {
 
     // MARK: Lines
 
+    private static let http2Opening = Array("PRI * HTTP/2.0\r\n\r\n".utf8)
     private static let newline = UInt8(ascii: "\n")
     private static let carriageReturn = UInt8(ascii: "\r")
 
