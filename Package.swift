@@ -232,7 +232,7 @@ let package = Package(
                 "Switchyard", "SwitchyardBytes", "SwitchyardWire", "SwitchyardSync", "SwitchyardMock",
                 "SwitchyardObservation", "SwitchyardFirebase", "SwitchyardSupabase",
                 "SwitchyardConformance", "SwitchyardServerKit", "SwitchyardLocalFirebase", "SwitchyardLocalSupabase",
-                "SwitchyardCLI", "SwitchyardTestRuns", "SwitchyardTestSupport",
+                "SwitchyardCLI", "SwitchyardTesting", "SwitchyardTestRuns", "SwitchyardTestSupport",
             ], exclude: ["SavedState"]),
     ],
     swiftLanguageModes: [.v6],

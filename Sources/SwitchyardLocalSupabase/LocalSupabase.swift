@@ -25,11 +25,21 @@ public final class LocalSupabase: Sendable {
     let realtime: LocalRealtime
     private let services: [any LocalSupabaseService]
     private let folder: LocalSupabaseFolder
+    let copies: ProjectCopies
+    /// The database that goes with this project, and who has made it.
+    private let copy: (maker: ProjectCopies, database: String)?
 
     /// Starts the database and listens.
     ///
     /// - Throws: If there is no PostgreSQL, the port is taken, or the folder cannot be used.
-    public init(_ options: LocalSupabaseOptions = LocalSupabaseOptions()) async throws(LocalSupabaseError) {
+    public convenience init(_ options: LocalSupabaseOptions = LocalSupabaseOptions()) async throws(LocalSupabaseError) {
+        try await self.init(options, copy: nil)
+    }
+
+    /// - Parameter copy: A database that is set up already.
+    init(
+        _ options: LocalSupabaseOptions, copy: (maker: ProjectCopies, database: String)?
+    ) async throws(LocalSupabaseError) {
         for bucket in options.buckets where !FileObjectName.isBucket(bucket) || bucket.includes("$") {
             throw LocalSupabaseError("“\(bucket)” is not a name for a bucket. Use letters, digits, “-” and “_”.")
         }
@@ -44,12 +54,21 @@ public final class LocalSupabase: Sendable {
             hasGateway: options.hasGateway,
             signingKey: options.auth.signsWithKey ? try folder.signingKey() : nil
         ) { now().seconds }
-        (postgres, database) = try await LocalSupabase.openDatabase(options, in: folder)
+        let place: SupabaseDatabase.Place
+        (postgres, place) = try await LocalSupabase.openDatabase(options, in: folder)
+        database = SupabaseDatabase(place)
+        copies = ProjectCopies(place, options)
+        self.copy = copy
         context = LocalSupabaseContext(options, database, access, files: folder.files)
         realtime = LocalRealtime(context)
         services = LocalSupabase.services(on: context, realtime)
         do {
-            try await LocalSupabase.prepare(database, for: services, options)
+            if copy == nil {
+                try await LocalSupabase.prepare(database, for: services, options)
+            } else {
+                try await LocalSupabase.prepareCopy(database)
+            }
+            for service in services { try await service.start() }
             server = try LocalSupabase.listen(options, services, former: folder.port)
             do { try folder.save(port: server.port) } catch {
                 await server.stop()
@@ -97,6 +116,7 @@ public final class LocalSupabase: Sendable {
         await server.stop()
         for service in services { await service.stop() }
         await database.close()
+        if let copy { await copy.maker.drop(copy.database) }
         await postgres?.stop()
         folder.release()
     }
@@ -166,15 +186,17 @@ public final class LocalSupabase: Sendable {
 
     private static func openDatabase(
         _ options: LocalSupabaseOptions, in folder: LocalSupabaseFolder
-    ) async throws(LocalSupabaseError) -> (LocalPostgres?, SupabaseDatabase) {
+    ) async throws(LocalSupabaseError) -> (LocalPostgres?, SupabaseDatabase.Place) {
         switch options.database {
         case .given(let port, let user, let name):
-            return (nil, SupabaseDatabase(SupabaseDatabase.Place(port: port, user: user, name: name)))
+            return (nil, SupabaseDatabase.Place(port: port, user: user, name: name))
         case .own:
             do throws(LocalPostgresError) {
                 let postgres = try await LocalPostgres(folder: folder.database)
-                let own = SupabaseDatabase.Place(port: postgres.port, user: LocalPostgres.user, name: "postgres")
-                return (postgres, SupabaseDatabase(own))
+                return (
+                    postgres,
+                    SupabaseDatabase.Place(port: postgres.port, user: LocalPostgres.user, name: "postgres")
+                )
             } catch {
                 folder.release()
                 throw LocalSupabaseError(error.description)
@@ -198,7 +220,16 @@ public final class LocalSupabase: Sendable {
         let script = (["select pg_advisory_xact_lock(73310926)"] + scripts.filter { !$0.isEmpty })
         try await LocalSupabase.run(script.joined(separator: ";\n"), on: connection)
         for script in options.scripts { try await LocalSupabase.run(script, on: connection) }
-        for service in services { try await service.start() }
+    }
+
+    /// Makes those settings that belong to a database and are not in its copy.
+    private static func prepareCopy(_ database: SupabaseDatabase) async throws {
+        let connection = try await database.connect()
+        defer { connection.close() }
+        let script = [
+            "select pg_advisory_xact_lock(73310926)", String(decoding: PackageResources.roles_sql, as: UTF8.self),
+        ]
+        try await run(script.joined(separator: ";\n"), on: connection)
     }
 
     /// Roles belong to the whole server: the setup of another database may change the same ones at the same time, and no lock

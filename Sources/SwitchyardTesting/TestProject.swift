@@ -60,14 +60,13 @@ public struct ProjectSource: Sendable {
     ///
     /// ```swift
     /// extension ProjectSource {
-    ///     static let localFirebase = ProjectSource {
-    ///         let firebase = try LocalFirebase()
+    ///     static let localSupabase = ProjectSource {
+    ///         let supabase = try await server.value.makeProject()
     ///         let backend = try await Infrastructure(
-    ///             .firebase(project: firebase.project, apiKey: "any") {
-    ///                 $0.emulators = .init(firestore: firebase.host, auth: firebase.host, storage: firebase.host)
-    ///             })
-    ///         return TestProject(backend) { await firebase.stop() }
+    ///             .supabase(url: supabase.url.absoluteString, key: Secret(supabase.anonKey)))
+    ///         return TestProject(backend) { await supabase.stop() }
     ///     }
+    ///     private static let server = Task { try await LocalSupabase() }
     /// }
     /// ```
     public init(_ make: @escaping @Sendable () async throws -> TestProject) { self.make = make }

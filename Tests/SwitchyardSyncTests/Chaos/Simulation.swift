@@ -155,8 +155,12 @@ final class Simulation {
     private func write(_ client: SimClient) {
         let (writes, isIncrement) =
             hasNames && generator.chance(40) ? (randomWritesWithNames(of: client), false) : randomWrites()
-        let isQueued = client.write(writes, merging: generator.chance(40))
-        if isQueued, isIncrement, let id = client.queued.last?.id { increments.append((client.name, id)) }
+        // As when someone types: what is written again while it waits may be one write.
+        let merges = generator.chance(40)
+        for _ in 0..<(merges ? generator.int(1..<4) : 1) {
+            let isQueued = client.write(writes, merging: merges)
+            if isQueued, isIncrement, let id = client.queued.last?.id { increments.append((client.name, id)) }
+        }
     }
 
     /// The server takes a client's next batch; now and then its answer is lost.
