@@ -38,7 +38,8 @@ struct EmulatorCommand {
                     "--firebase-port", "--supabase-port", "--folder", "--project", "--claims",
                 ]),
                 switches: [
-                    "--open", "--domain", "--signed-tokens", "--confirm", "--aggregates", "--no-gateway", "--no-linking",
+                    "--open", "--domain", "--signed-tokens", "--confirm", "--aggregates", "--no-gateway",
+                    "--no-linking",
                     "--no-phone", "--signing-keys",
                 ])
             firebase = try EmulatorCommand.firebase(given, port: "--firebase-port")

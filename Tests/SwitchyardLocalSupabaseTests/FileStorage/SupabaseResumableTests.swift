@@ -103,10 +103,11 @@ struct SupabaseResumableTests {
         do {
             let plain = try await PlainClient(client.supabase.server)
             try await plain.send(head + String(repeating: "\u{7}", count: came))
+            // The server ends its side once it has stored what came. A client that asks earlier stops what is still arriving.
+            plain.finishSending()
+            _ = try? await plain.text()
         }
-        try await eventually("the bytes that arrived are stored") {
-            try await self.head(client, url).headers["Upload-Offset"] == String(came)
-        }
+        #expect(try await self.head(client, url).headers["Upload-Offset"] == String(came))
         let rest = try await patch(client, url, came, Array(repeating: 7, count: part))
         #expect(rest.status == 204 && rest.headers["Tus-Complete"] == "1")
         let down = try await client.send(.get, "\(root)/object/\(id)/cut", as: .user("ann"))
