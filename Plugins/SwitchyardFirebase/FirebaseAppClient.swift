@@ -1,110 +1,116 @@
 public import Foundation
 public import Switchyard
-import SwitchyardBytes
-import Synchronization
 
-/// Firebase for the app as a whole: its settings from any source, messaging setup, and the analytics setting.
+/// What an app asks of Firebase as a whole: a backend on its project, and the registration for messages. A protocol, so that a
+/// dependency container can hold the live app, one for previews and one for tests:
 ///
 /// ```swift
-/// let app = try FirebaseAppClient.configure(contentsOf: googleServices)
-/// let backend = try await InfrastructureFactory(app.module).make(InfrastructureSelection(default: .firebase))
-/// try await app.setupMessaging(on: backend.messaging, platformToken: token)
+/// let app: any FirebaseAppClient = try .live(contentsOf: googleServices, stateFolder: folder)
+/// let backend = try await app.configure()
+/// try await app.setupMessaging(on: backend.messaging, platformToken: token) { .granted }
 /// ```
-/// There is no global state: an app that uses two projects creates two instances.
-public final class FirebaseAppClient: Sendable {
-    public let configuration: FirebaseConfiguration
-    /// For an `InfrastructureFactory`.
-    public let module: FirebaseModule
-    private let file: URL?
-    private let isEnabled: Mutex<Bool>
+/// There is no global state: an app that uses two projects has two of them.
+public protocol FirebaseAppClient: Sendable {
+    /// All clients, on the app's project. Two calls make two backends; keep one.
+    func configure() async throws(InfrastructureError) -> Infrastructure
 
-    /// - Parameters:
-    ///   - configuration: The settings, which are validated first.
-    ///   - appCheck: The source of App Check tokens, for projects that enforce them.
-    ///   - stateFolder: Where the analytics setting is stored; with `nil`, it is held in memory only.
-    ///   - analyticsDefault: The setting until it is first changed.
-    /// - Throws: `.invalidConfiguration` for invalid settings; `.localStore` if the stored setting cannot be read.
-    public static func configure(
-        _ configuration: FirebaseConfiguration, appCheck: FirebaseAppCheck? = nil, stateFolder: URL? = nil,
-        analyticsDefault: Bool = true
-    ) throws(InfrastructureError) -> FirebaseAppClient {
-        let module = FirebaseModule(configuration, appCheck: appCheck)
-        try module.validate()
-        let file = stateFolder?.appendingPathComponent("firebase-analytics.json", isDirectory: false)
-        let choice = if let file { try kept(file) } else { Bool?.none }
-        return FirebaseAppClient(module, file, choice ?? analyticsDefault)
-    }
-
-    /// From a file of the Firebase console, or one with the names of ``FirebaseConfiguration``; see
-    /// ``FirebaseConfiguration/init(appFile:app:)``.
-    public static func configure(
-        contentsOf file: URL, app: String? = nil, appCheck: FirebaseAppCheck? = nil, stateFolder: URL? = nil,
-        analyticsDefault: Bool = true
-    ) throws(InfrastructureError) -> FirebaseAppClient {
-        try configure(
-            FirebaseConfiguration(contentsOf: file, app: app), appCheck: appCheck, stateFolder: stateFolder,
-            analyticsDefault: analyticsDefault)
-    }
-
-    private init(_ module: FirebaseModule, _ file: URL?, _ isEnabled: Bool) {
-        self.module = module
-        configuration = module.configuration
-        self.file = file
-        self.isEnabled = Mutex(isEnabled)
-    }
-
-    // MARK: Messaging
-
-    /// Asks for permission unless that was done before, sets the platform's push token and registers.
+    /// Asks for permission, sets the platform's push token and registers.
     ///
     /// - Parameters:
     ///   - messaging: The client to register with.
     ///   - platformToken: The token from the platform's push service, which only the app can obtain.
-    /// - Throws: `.permissionDenied`; `.unsupported` if there is no push service, for example on a server.
+    ///   - dialog: Shows the platform's dialog, as for `requestPermission(_:)`.
+    /// - Throws: `.permissionDenied` after a denial; `.noPlatformToken` without a token; `.unsupported` if there is no push service,
+    ///   for example on a server.
+    @discardableResult
+    func setupMessaging(
+        on messaging: any MessagingClient, platformToken: PlatformPushToken?,
+        asking dialog: @Sendable () async throws -> MessagingPermission
+    ) async throws(MessagingError) -> MessagingToken
+}
+
+extension FirebaseAppClient {
     @discardableResult
     public func setupMessaging(
-        on messaging: any MessagingClient, platformToken: PlatformPushToken?
+        on messaging: any MessagingClient, platformToken: PlatformPushToken?,
+        asking dialog: @Sendable () async throws -> MessagingPermission
     ) async throws(MessagingError) -> MessagingToken {
-        if await messaging.permission == .undetermined { _ = try await messaging.requestPermission() }
+        try await messaging.requestPermission(dialog)
         if let platformToken { try await messaging.setPlatformToken(platformToken) }
         return try await messaging.token()
     }
+}
 
-    // MARK: Analytics
+/// The app on its real project.
+public struct LiveFirebaseApp: FirebaseAppClient {
+    public let configuration: FirebaseConfiguration
+    /// For an `InfrastructureFactory` that has more modules than this one.
+    public let module: FirebaseModule
+    private let stateFolder: URL?
 
-    /// Whether the user has allowed analytics, as far as this device knows.
-    ///
-    /// This library never sends events, since the protocol of Google's own libraries is not public. Check this setting before
-    /// each event that the app itself reports.
-    public var isAnalyticsEnabled: Bool { isEnabled.withLock { $0 } }
-
-    /// Stores the user's choice. It is remembered across launches if there is a state folder.
-    ///
-    /// - Throws: `.localStore` if it cannot be stored; it still applies to this process.
-    public func setAnalyticsEnabled(_ isEnabled: Bool) throws(InfrastructureError) {
-        self.isEnabled.withLock { $0 = isEnabled }
-        guard let file else { return }
-        do {
-            try FileManager.default.createDirectory(
-                at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
-            try Data(JSON.object(["analytics": .bool(isEnabled)]).bytes()).write(to: file, options: .atomic)
-        } catch {
-            throw InfrastructureError(
-                .localStore, "The analytics setting cannot be saved in “\(file.path)”.", underlying: error)
-        }
+    /// - Parameters:
+    ///   - configuration: The settings, which are validated here.
+    ///   - appCheck: The source of App Check tokens, for projects that enforce them.
+    ///   - stateFolder: Where the session, the cache and unsent writes are kept; with `nil`, in memory only.
+    /// - Throws: `.invalidConfiguration`.
+    public init(
+        _ configuration: FirebaseConfiguration, appCheck: FirebaseAppCheck? = nil, stateFolder: URL?
+    ) throws(InfrastructureError) {
+        module = FirebaseModule(configuration, appCheck: appCheck)
+        try module.validate()
+        self.configuration = module.configuration
+        self.stateFolder = stateFolder
     }
 
-    /// The stored choice; `nil` if there is none yet.
-    private static func kept(_ file: URL) throws(InfrastructureError) -> Bool? {
-        guard FileManager.default.fileExists(atPath: file.path) else { return nil }
-        guard let data = try? Data(contentsOf: file), let isEnabled = (try? JSON(parsing: data))?["analytics"]?.bool
-        else {
-            // Never take a damaged file for consent.
+    public func configure() async throws(InfrastructureError) -> Infrastructure {
+        try await InfrastructureFactory(module).make(
+            InfrastructureSelection(default: .firebase), in: InfrastructureOptions(stateFolder: stateFolder))
+    }
+}
+
+/// An app that answers what a test or a preview sets, and refuses everything else by name.
+public struct StubFirebaseApp: FirebaseAppClient {
+    private let backend: (@Sendable () async throws(InfrastructureError) -> Infrastructure)?
+
+    /// - Parameter configure: Makes the backend: on a mock, say. With `nil`, the call throws `.clientNotSet`.
+    public init(configure: (@Sendable () async throws(InfrastructureError) -> Infrastructure)? = nil) {
+        backend = configure
+    }
+
+    public func configure() async throws(InfrastructureError) -> Infrastructure {
+        guard let backend else {
             throw InfrastructureError(
-                .localStore,
-                "The choice about analytics in “\(file.path)” cannot be read; delete the file to choose again."
+                .clientNotSet,
+                "“configure” was called on the Firebase app, which has not been set. Set it with StubFirebaseApp(configure:)."
             )
         }
-        return isEnabled
+        return try await backend()
     }
+}
+
+extension FirebaseAppClient where Self == LiveFirebaseApp {
+    /// See ``LiveFirebaseApp/init(_:appCheck:stateFolder:)``.
+    public static func live(
+        _ configuration: FirebaseConfiguration, appCheck: FirebaseAppCheck? = nil, stateFolder: URL?
+    ) throws(InfrastructureError) -> Self {
+        try LiveFirebaseApp(configuration, appCheck: appCheck, stateFolder: stateFolder)
+    }
+
+    /// From a file of the Firebase console, or one with the names of ``FirebaseConfiguration``; see
+    /// ``FirebaseConfiguration/init(appFile:app:)``.
+    public static func live(
+        contentsOf file: URL, app: String? = nil, appCheck: FirebaseAppCheck? = nil, stateFolder: URL?
+    ) throws(InfrastructureError) -> Self {
+        try live(FirebaseConfiguration(contentsOf: file, app: app), appCheck: appCheck, stateFolder: stateFolder)
+    }
+}
+
+extension FirebaseAppClient where Self == StubFirebaseApp {
+    /// Gives `backend`, such as one of the mock with a sample.
+    public static func preview(_ backend: Infrastructure) -> Self {
+        StubFirebaseApp { () async throws(InfrastructureError) in backend }
+    }
+
+    /// Refuses everything by name.
+    public static var test: Self { StubFirebaseApp() }
 }

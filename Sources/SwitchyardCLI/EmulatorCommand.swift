@@ -26,7 +26,8 @@ struct EmulatorCommand {
             let given = try Options(
                 rest, values: Self.supabaseValues.union(["--port", "--folder", "--trust-firebase"]),
                 switches: [
-                    "--open", "--domain", "--confirm", "--aggregates", "--no-linking", "--no-phone", "--signing-keys",
+                    "--open", "--domain", "--confirm", "--aggregates", "--no-gateway", "--no-linking", "--no-phone",
+                    "--signing-keys",
                 ])
             supabase = try EmulatorCommand.supabase(given, port: "--port")
             trusted = given["--trust-firebase"]
@@ -37,8 +38,9 @@ struct EmulatorCommand {
                     "--firebase-port", "--supabase-port", "--folder", "--project", "--claims",
                 ]),
                 switches: [
-                    "--open", "--domain", "--signed-tokens", "--confirm", "--aggregates", "--no-linking",
-                    "--signing-keys",
+                    "--open", "--domain", "--signed-tokens", "--confirm", "--aggregates", "--no-gateway",
+                    "--no-linking",
+                    "--no-phone", "--signing-keys",
                 ])
             firebase = try EmulatorCommand.firebase(given, port: "--firebase-port")
             supabase = try EmulatorCommand.supabase(given, port: "--supabase-port")
@@ -89,6 +91,7 @@ struct EmulatorCommand {
         options.auth.signsWithKey = given.has("--signing-keys")
         options.allowsEverything = given.has("--open")
         options.allowsAggregates = given.has("--aggregates")
+        options.hasGateway = !given.has("--no-gateway")
         options.buckets = given["--bucket"]?.split(separator: ",").map(String.init) ?? []
         options.scripts = [DocumentSchema.sql] + (given.has("--domain") ? [DocumentSchema.domainRules] : [])
         if let schemas = given["--schemas"] { options.schemas = schemas.split(separator: ",").map(String.init) }

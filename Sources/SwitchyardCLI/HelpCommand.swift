@@ -54,8 +54,8 @@ struct HelpCommand {
 
         switchyard emulator supabase [--port N] [--folder PATH] [--database URL] [--bucket NAME] [--open]
                                      [--domain] [--trust-firebase URL] [--confirm] [--origin URL] [--schemas NAMES]
-                                     [--aggregates] [--providers NAMES] [--phone-codes NUMBER=CODE]
-                                     [--no-linking] [--no-phone] [--signing-keys]
+                                     [--aggregates] [--no-gateway] [--providers NAMES]
+                                     [--phone-codes NUMBER=CODE] [--no-linking] [--no-phone] [--signing-keys]
             Runs a local Supabase on a real PostgreSQL, on this machine only, with the SQL functions, and prints its
             addresses and keys.
             --port N        the port to listen on; without it, a free one, or with --folder the one of the last time
@@ -74,6 +74,7 @@ struct HelpCommand {
             --confirm       new email addresses have to be confirmed; the emails are at /_supabase/sent
             --schemas …     schemas exposed by the REST API, such as public,shop
             --aggregates    the REST API computes sums and averages, which hosted projects do not allow by default
+            --no-gateway    answers as the services do alone, without the gateway of hosted projects, which demands a key
             --providers …   identity providers to enable, such as github,google
             --phone-codes NUMBER=CODE
                             a phone number that always gets this code of six digits; separate several with commas

@@ -41,7 +41,7 @@ public final class LocalSupabase: Sendable {
         let now = options.now
         let access = SupabaseAccess(
             secret: try folder.secret(), keysSince: try folder.keysSince(now().seconds), firebase: options.firebase,
-            signingKey: options.auth.signsWithKey ? try folder.signingKey() : nil
+            hasGateway: options.hasGateway, signingKey: options.auth.signsWithKey ? try folder.signingKey() : nil
         ) { now().seconds }
         (postgres, database) = try await LocalSupabase.openDatabase(options, in: folder)
         context = LocalSupabaseContext(options, database, access, files: folder.files)
@@ -237,7 +237,8 @@ public final class LocalSupabase: Sendable {
             router: router,
             exposed:
                 "Content-Encoding, Content-Location, Content-Range, Content-Type, Date, Location, Server, Transfer-Encoding, Range-Unit",
-            exception: LocalFunctions.path, answersOptions: true)
-        return try LoopbackServer(configuration, preferring: former) { await routes.answer($0) }
+            exception: LocalFunctions.path, answersOptions: true,
+            ownPreflights: options.hasGateway ? [] : ["/rest/v1/", "/storage/v1/"])
+        return try LoopbackServer(configuration, preferring: former) { await routes.answer($0.withResolvedPath) }
     }
 }

@@ -38,6 +38,10 @@ public struct LocalSupabaseOptions: Sendable {
     public var schemas = ["public"]
     /// Whether the data service computes sums and other values over rows. Hosted projects do not allow it until their owner does.
     public var allowsAggregates = false
+    /// Whether the services are behind a gateway, like those of hosted projects, which demands a key of the project with every
+    /// request. Without it they answer as they do alone: the data service takes callers without a token as `anon`, the file
+    /// service refuses them, and both answer browsers' preflights themselves.
+    public var hasGateway = true
     /// Origins of web pages elsewhere that may use it, such as `https://app.example.com`; pages on this machine always may.
     public var origins: Set<String> = []
     public var auth = Auth()

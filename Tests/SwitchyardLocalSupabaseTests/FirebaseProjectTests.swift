@@ -108,7 +108,7 @@ struct FirebaseProjectTests {
     @Test func `A bucket that is asked for belongs to its people, and every other one waits for policies`() async throws
     {
         try await SupabaseBed.with({ $0.buckets = ["files"] }) { bed in
-            _ = try await bed.send(.post, "/storage/v1/bucket", ["id": "other"], as: bed.supabase.serviceKey)
+            _ = try await bed.send(.post, "/storage/v1/bucket", ["name": "other"], as: bed.supabase.serviceKey)
             #expect(try await upload("files/a", as: "ann", on: bed) == 200)
             #expect(try await upload("files/b", as: nil, on: bed) == 400)
             #expect(try await upload("other/a", as: "ann", on: bed) == 400)

@@ -140,7 +140,7 @@ struct LocalVisitorsTests {
     @Test func `A lifetime and a limit may be written as text, and have to be numbers`() async throws {
         try await SupabaseBed.with { bed in
             let service = bed.supabase.serviceKey
-            _ = try await bed.send(.post, "/storage/v1/bucket", ["id": "b"], as: service)
+            _ = try await bed.send(.post, "/storage/v1/bucket", ["name": "b"], as: service)
             _ = try await bed.send(.post, "/storage/v1/object/b/a", ["n": 1], as: service)
             for (seconds, status): (JSON, Int) in [
                 (60, 200), ("60", 200), ("0", 400), (0, 400), ("", 400), ("soon", 400), ("9223372036854775807", 400),

@@ -15,6 +15,7 @@ final class SupabaseBed: Sendable {
         let status: Int
         let headers: HTTPHeaders
         let json: JSON
+        let text: String
         /// The code of a refusal, wherever its shape has it.
         var code: String? { json["code"]?.string ?? json["error_code"]?.string ?? json["error"]?.string }
         var token: String { json["access_token"]?.string ?? "" }
@@ -54,15 +55,24 @@ final class SupabaseBed: Sendable {
         _ method: HTTPMethod, _ path: String, _ body: JSON? = nil, as bearer: String? = nil, key: String? = nil,
         _ headers: HTTPHeaders = [:]
     ) async throws -> Answer {
-        var request = HTTPRequest(method, supabase.server.url + path, body: body.map { $0.bytes() } ?? [])
+        var fields = headers
+        if body != nil, !headers.contains("Content-Type") { fields["Content-Type"] = "application/json" }
+        return try await send(method, path, bytes: body.map { $0.bytes() } ?? [], as: bearer, key: key, fields)
+    }
+
+    func send(
+        _ method: HTTPMethod, _ path: String, bytes: [UInt8], as bearer: String? = nil, key: String? = nil,
+        _ headers: HTTPHeaders = [:]
+    ) async throws -> Answer {
+        var request = HTTPRequest(method, supabase.server.url + path, body: bytes)
         request.headers["apikey"] = key ?? supabase.anonKey
-        if body != nil { request.headers["Content-Type"] = "application/json" }
         if let bearer { request.headers["Authorization"] = "Bearer \(bearer)" }
         for field in headers { request.headers[field.name] = field.value }
         request.redirects = .surface
         let answer = try await transport.send(request)
         return Answer(
-            status: answer.status, headers: answer.headers, json: (try? JSON(parsing: answer.body)) ?? .null)
+            status: answer.status, headers: answer.headers, json: (try? JSON(parsing: answer.body)) ?? .null,
+            text: String(decoding: answer.body, as: UTF8.self))
     }
 
     /// The body of a GET as it is.

@@ -35,7 +35,8 @@ public final class FirebaseAuthAdapter: AuthClient {
         self.init(
             context,
             store: SessionStores.make(
-                in: try context.folder("auth"), name: "session-\(Hex.encode(name.prefix(8)))"))
+                in: try context.folder("auth", isShared: true), name: "session-\(Hex.encode(name.prefix(8)))",
+                context.module.localFiles))
     }
 
     init(_ context: FirebaseContext, store: any SessionStore) {

@@ -21,7 +21,9 @@ struct FirebaseContext: Sendable {
     }
 
     /// The folder for one service's state; `nil` if nothing is stored.
-    func folder(_ name: String) throws(InfrastructureError) -> URL? { try module.folder(name) }
+    func folder(_ name: String, isShared: Bool = false) throws(InfrastructureError) -> URL? {
+        try module.folder(name, isShared: isShared)
+    }
 
     private static let version = "1.0"
 }

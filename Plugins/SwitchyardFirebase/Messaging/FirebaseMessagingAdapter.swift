@@ -78,9 +78,8 @@ public final class FirebaseMessagingAdapter: MessagingClient {
 
     public var permission: MessagingPermission { get async { await registrar?.permission ?? .undetermined } }
 
-    /// Firebase is not involved: the platform's dialog asks, and the app calls this when it has been answered.
-    public func requestPermission() async throws(MessagingError) -> MessagingPermission {
-        try await registrar(for: "push").requestPermission()
+    public func setPermission(_ permission: MessagingPermission) async throws(MessagingError) {
+        try await registrar(for: "push").setPermission(permission)
     }
 
     public func setPlatformToken(_ token: PlatformPushToken?) async throws(MessagingError) {

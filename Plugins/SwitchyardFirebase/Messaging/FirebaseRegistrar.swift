@@ -33,10 +33,10 @@ actor FirebaseRegistrar {
         return state.permission
     }
 
-    func requestPermission() -> MessagingPermission {
+    func setPermission(_ permission: MessagingPermission) async throws(MessagingError) {
         read()
-        if state.permission == .undetermined { change { $0.permission = .granted } }
-        return state.permission
+        change { $0.permission = permission }
+        if permission == .denied { try await deleteRegistration() }
     }
 
     func setPlatformToken(_ token: PlatformPushToken?) async throws(MessagingError) {
@@ -93,6 +93,7 @@ actor FirebaseRegistrar {
 
     private func register() async throws(MessagingError) -> MessagingToken {
         read()
+        try state.permission.check()
         while let platform = state.platformToken {
             if let known = state.registration,
                 known.isGood(for: platform, appID: service.appID, appVersion: service.appVersion, at: service.now())

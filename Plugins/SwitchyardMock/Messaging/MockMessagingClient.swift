@@ -15,7 +15,6 @@ public final class MockMessagingClient: MessagingClient {
 
     private struct State {
         var permission = MessagingPermission.undetermined
-        var answer = MessagingPermission.granted
         var platformToken: PlatformPushToken?
         var token: MessagingToken?
     }
@@ -81,12 +80,6 @@ public final class MockMessagingClient: MessagingClient {
 
     deinit { reachability.withLock { $0 }?.run() }
 
-    /// The user's answer to a permission request; granted by default.
-    public var permissionAnswer: MessagingPermission {
-        get { state.withLock { $0.answer } }
-        set { state.withLock { $0.answer = newValue } }
-    }
-
     /// The number of open streams.
     public var listenerCount: Int { hub.listenerCount }
 
@@ -94,13 +87,11 @@ public final class MockMessagingClient: MessagingClient {
 
     public var permission: MessagingPermission { get async { state.withLock { $0.permission } } }
 
-    public func requestPermission() async throws(MessagingError) -> MessagingPermission {
+    public func setPermission(_ permission: MessagingPermission) async throws(MessagingError) {
         try hub.checkOpen()
-        if let scripted = try await controls.enter(.requestPermission) { return scripted }
-        return state.withLock { state in
-            if state.permission == .undetermined { state.permission = state.answer }
-            return state.permission
-        }
+        if try await controls.enter(.setPermission) != nil { return }
+        state.withLock { $0.permission = permission }
+        if permission == .denied { endRegistration() }
     }
 
     public func setPlatformToken(_ token: PlatformPushToken?) async throws(MessagingError) {
@@ -111,6 +102,7 @@ public final class MockMessagingClient: MessagingClient {
 
     public func token() async throws(MessagingError) -> MessagingToken {
         try hub.checkOpen()
+        try await permission.check()
         if let known = state.withLock({ $0.token }) { return known }
         if let scripted = try await controls.enter(.token, needsNetwork: true) { return scripted }
         let (token, isNew) = state.withLock { state -> (MessagingToken, Bool) in
@@ -130,6 +122,11 @@ public final class MockMessagingClient: MessagingClient {
     public func deleteToken() async throws(MessagingError) {
         try hub.checkOpen()
         if try await controls.enter(.deleteToken, needsNetwork: true) != nil { return }
+        endRegistration()
+        try controls.leave()
+    }
+
+    private func endRegistration() {
         let old = state.withLock { state in
             defer { state.token = nil }
             return state.token
@@ -137,7 +134,6 @@ public final class MockMessagingClient: MessagingClient {
         hub.tell(nil)
         if let old { server.unregister(old.value.reveal()) }
         keep(nil)
-        try controls.leave()
     }
 
     public func subscribe(to topic: MessagingTopic) async throws(MessagingError) {

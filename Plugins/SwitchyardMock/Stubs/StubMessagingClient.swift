@@ -3,13 +3,13 @@ public import Switchyard
 /// A messaging client for the tests of one feature: you set the calls that the feature makes, and every other one refuses by name.
 ///
 /// ```swift
-/// let messaging = StubMessagingClient(requestPermission: { .denied })
+/// let messaging = StubMessagingClient(permission: { .denied })
 /// ```
 public struct StubMessagingClient: MessagingClient {
     /// What the stub answers by itself; `nil` for what it leaves to the client that it was made over.
     public struct Calls: Sendable {
         public var permission: (@Sendable () async -> MessagingPermission)?
-        public var requestPermission: (@Sendable () async throws -> MessagingPermission)?
+        public var setPermission: (@Sendable (MessagingPermission) async throws -> Void)?
         public var setPlatformToken: (@Sendable (PlatformPushToken?) async throws -> Void)?
         public var token: (@Sendable () async throws -> MessagingToken)?
         public var deleteToken: (@Sendable () async throws -> Void)?
@@ -36,7 +36,7 @@ public struct StubMessagingClient: MessagingClient {
     /// A stub that answers these calls and refuses every other one by name.
     public init(
         permission: (@Sendable () async -> MessagingPermission)? = nil,
-        requestPermission: (@Sendable () async throws -> MessagingPermission)? = nil,
+        setPermission: (@Sendable (MessagingPermission) async throws -> Void)? = nil,
         setPlatformToken: (@Sendable (PlatformPushToken?) async throws -> Void)? = nil,
         token: (@Sendable () async throws -> MessagingToken)? = nil,
         deleteToken: (@Sendable () async throws -> Void)? = nil,
@@ -48,7 +48,7 @@ public struct StubMessagingClient: MessagingClient {
     ) {
         self.init {
             $0.permission = permission
-            $0.requestPermission = requestPermission
+            $0.setPermission = setPermission
             $0.setPlatformToken = setPlatformToken
             $0.token = token
             $0.deleteToken = deleteToken
@@ -70,8 +70,8 @@ public struct StubMessagingClient: MessagingClient {
             return await permission()
         }
     }
-    public func requestPermission() async throws(MessagingError) -> MessagingPermission {
-        try await stubbed(MessagingError.self) { try await (calls.requestPermission ?? base.requestPermission)() }
+    public func setPermission(_ permission: MessagingPermission) async throws(MessagingError) {
+        try await stubbed(MessagingError.self) { try await (calls.setPermission ?? base.setPermission)(permission) }
     }
     public func setPlatformToken(_ token: PlatformPushToken?) async throws(MessagingError) {
         try await stubbed(MessagingError.self) { try await (calls.setPlatformToken ?? base.setPlatformToken)(token) }

@@ -58,7 +58,9 @@ public final class SupabaseAuthAdapter: AuthClient {
         let address = context.project.auth
         self.init(
             address: address, apiKey: context.configuration.key, transport: context.transport,
-            store: SessionStores.make(in: try context.folder("auth"), name: "session-\(context.project.id)"),
+            store: SessionStores.make(
+                in: try context.folder("auth", isShared: true), name: "session-\(context.project.id)",
+                context.module.localFiles),
             context: context.module, deletion: deletion, plainHost: context.project.plainHost)
     }
 

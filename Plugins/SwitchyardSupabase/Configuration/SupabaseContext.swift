@@ -15,5 +15,7 @@ struct SupabaseContext: Sendable {
 
     /// The folder for one service's state; `nil` if nothing is stored. Each project has a separate one, so that queued writes
     /// never go to another project.
-    func folder(_ name: String) throws(InfrastructureError) -> URL? { try module.folder("\(name)-\(project.id)") }
+    func folder(_ name: String, isShared: Bool = false) throws(InfrastructureError) -> URL? {
+        try module.folder("\(name)-\(project.id)", isShared: isShared)
+    }
 }

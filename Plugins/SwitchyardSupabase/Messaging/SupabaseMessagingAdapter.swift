@@ -51,12 +51,9 @@ public final class SupabaseMessagingAdapter: MessagingClient {
 
     public var permission: MessagingPermission { get async { await registrar.permission } }
 
-    /// Messages to a running app need no permission.
-    ///
-    /// For pushes, the platform's own dialog asks, and the app calls this when it has been answered.
-    public func requestPermission() async throws(MessagingError) -> MessagingPermission {
+    public func setPermission(_ permission: MessagingPermission) async throws(MessagingError) {
         try hub.checkOpen()
-        return await registrar.requestPermission()
+        try await registrar.setPermission(permission)
     }
 
     public func setPlatformToken(_ token: PlatformPushToken?) async throws(MessagingError) {

@@ -60,10 +60,13 @@ actor SupabaseRegistrar {
         return state.permission
     }
 
-    func requestPermission() -> MessagingPermission {
+    /// A denial ends everything that lets messages in, topics included.
+    func setPermission(_ permission: MessagingPermission) async throws(MessagingError) {
         read()
-        if state.permission == .undetermined { change { $0.permission = .granted } }
-        return state.permission
+        change { $0.permission = permission }
+        guard permission == .denied else { return }
+        for topic in state.topics { await unsubscribe(from: topic) }
+        try await deleteToken()
     }
 
     func setPlatformToken(_ token: PlatformPushToken?) async throws(MessagingError) {
@@ -93,6 +96,7 @@ actor SupabaseRegistrar {
 
     func subscribe(to topic: MessagingTopic) async throws(MessagingError) {
         read()
+        try state.permission.check()
         follow()
         try await join(.topic(topic))
         if !isShutDown { wanted.insert(.topic(topic)) }
@@ -134,6 +138,7 @@ actor SupabaseRegistrar {
 
     private func register() async throws(MessagingError) -> MessagingToken {
         read()
+        try state.permission.check()
         follow()
         let id = state.installation ?? RandomID.make(length: 32)
         let owner = await auth?.state.user?.id

@@ -134,6 +134,8 @@ struct SupabaseDriver: SyncDriver {
             observer: observer)
     }
 
+    func lookAgain() { hints.lookAgain() }
+
     func makeStreamDriver() -> (any SyncDriver)? {
         guard let lines else { return nil }
         let line = lines.open(service.tokens)

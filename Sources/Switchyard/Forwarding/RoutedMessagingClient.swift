@@ -12,10 +12,10 @@ extension RoutedMessagingClient {
         get async { await route.readyClient?.permission ?? .undetermined }
     }
 
-    public func requestPermission() async throws(MessagingError) -> MessagingPermission {
-        try await route.call(.personal("request permission", "Asking for permission to show messages")) {
+    public func setPermission(_ permission: MessagingPermission) async throws(MessagingError) {
+        try await route.call(.personal("set permission", "Recording the user's answer", isRepeatable: true)) {
             messaging throws(MessagingError) in
-            try await messaging.requestPermission()
+            try await messaging.setPermission(permission)
         }
     }
     public func setPlatformToken(_ token: PlatformPushToken?) async throws(MessagingError) {

@@ -88,29 +88,47 @@ public struct InfrastructureFactory: Sendable {
         try await sharedClient(\.auth, of: provider, options, on: [])
     }
 
-    /// The storage uses the tokens of `auth`; without one its requests are unauthenticated.
+    /// The storage of the user who is signed in with `auth`; by default with the client that ``createAuthClient(provider:in:)``
+    /// makes. Requests to a provider without accounts are unauthenticated.
+    ///
+    /// Each call makes a client of its own. In a state folder, shut one down before you make the next.
     public func createStorageClient(
         provider: InfrastructureProvider, auth: (any AuthClient)? = nil,
         in options: InfrastructureOptions = InfrastructureOptions()
     ) async throws(InfrastructureError) -> any StorageClient {
-        try await module(provider).makeStorageClient(options.context(for: provider, auth.map(SessionFeed.init)))
+        try await module(provider).makeStorageClient(context(for: provider, auth, options))
             .with(CallPolicies(retry: retry, options).policy(for: .storage, of: provider))
     }
 
+    /// As ``createStorageClient(provider:auth:in:)``, for files.
     public func createFileStorageClient(
         provider: InfrastructureProvider, auth: (any AuthClient)? = nil,
         in options: InfrastructureOptions = InfrastructureOptions()
     ) async throws(InfrastructureError) -> any FileStorageClient {
-        try await module(provider).makeFileStorageClient(options.context(for: provider, auth.map(SessionFeed.init)))
+        try await module(provider).makeFileStorageClient(context(for: provider, auth, options))
             .with(CallPolicies(retry: retry, options).policy(for: .files, of: provider))
     }
 
+    /// As ``createStorageClient(provider:auth:in:)``, for messages.
     public func createMessagingClient(
         provider: InfrastructureProvider, auth: (any AuthClient)? = nil,
         in options: InfrastructureOptions = InfrastructureOptions()
     ) async throws(InfrastructureError) -> any MessagingClient {
-        try await module(provider).makeMessagingClient(options.context(for: provider, auth.map(SessionFeed.init)))
+        try await module(provider).makeMessagingClient(context(for: provider, auth, options))
             .with(CallPolicies(retry: retry, options).policy(for: .messaging, of: provider))
+    }
+
+    private func context(
+        for provider: InfrastructureProvider, _ auth: (any AuthClient)?, _ options: InfrastructureOptions
+    ) async throws(InfrastructureError) -> ModuleContext {
+        var auth = auth
+        do throws(InfrastructureError) {
+            if auth == nil { auth = try await createAuthClient(provider: provider, in: options) }
+        } catch {
+            // A provider without accounts knows no one by name.
+            guard error.code == .unsupported else { throw error }
+        }
+        return options.context(for: provider, auth.map(SessionFeed.init))
     }
 
     /// The provider's client for users, built on existing clients.

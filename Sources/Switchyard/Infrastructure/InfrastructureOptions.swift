@@ -9,6 +9,8 @@ public struct InfrastructureOptions: Sendable {
     /// A folder for data that must outlast the process; a configuration's own takes precedence. `nil` keeps everything in
     /// memory.
     public var stateFolder: URL?
+    /// How files in the state folder are protected and shared; a configuration's own takes precedence.
+    public var localFiles = LocalFileOptions()
     /// Observes everything that clients do and providers report. ``SilentObserver`` costs nothing.
     public var observer: any InfrastructureObserver
     /// The app's name in requests, such as `MyApp/2.1`. It precedes this package's name in `User-Agent`.
@@ -38,13 +40,15 @@ public struct InfrastructureOptions: Sendable {
         ModuleContext(
             session: session, clock: clock, now: now,
             stateFolder: stateFolder?.appendingPathComponent(provider.rawValue, isDirectory: true), observer: observer,
-            program: program, callLimits: callLimits)
+            program: program, callLimits: callLimits, localFiles: localFiles)
     }
 
     /// These options with the folder of `configuration`, if it names one.
-    func with(_ configuration: InfrastructureConfiguration) -> InfrastructureOptions {
+    func with(_ configuration: InfrastructureConfiguration) throws(InfrastructureError) -> InfrastructureOptions {
         var options = self
         if let folder = configuration.stateFolder { options.stateFolder = folder }
+        if let files = configuration.localFiles { options.localFiles = files }
+        options.stateFolder = try options.localFiles.stateFolder(or: options.stateFolder)
         return options
     }
 }

@@ -3,17 +3,33 @@ import SwitchyardBytes
 
 extension ModuleContext {
     /// The folder for one service's state, which may not exist.
-    package func place(of name: String) -> URL? { stateFolder?.appendingPathComponent(name, isDirectory: true) }
+    package func place(of name: String, isShared: Bool = false) -> URL? {
+        let suffix = isShared ? "" : (try? localFiles.suffix()) ?? ""
+        return stateFolder?.appendingPathComponent(name + suffix, isDirectory: true)
+    }
 
     /// The folder for one service's state, created if it is missing; `nil` if everything is kept in memory.
-    public func folder(_ name: String) throws(InfrastructureError) -> URL? {
-        guard let folder = place(of: name) else { return nil }
+    ///
+    /// - Parameters:
+    ///   - name: Of the folder, within the provider's own.
+    ///   - isShared: Whether all processes that ``localFiles`` knows have the same one, which then has to be used as if there were
+    ///     several: files that are replaced as a whole, and locks.
+    public func folder(_ name: String, isShared: Bool = false) throws(InfrastructureError) -> URL? {
+        _ = try localFiles.suffix()
+        guard let folder = place(of: name, isShared: isShared) else { return nil }
         do throws(SystemFailure) { try POSIXFile.makeFolder(folder.path) } catch {
             throw InfrastructureError(
                 .localStore,
                 "The state folder “\(folder.path)” cannot be created: \(error). Let this process write there, or set another "
                     + "stateFolder.", underlying: error)
         }
+        localFiles.protect(folder)
         return folder
+    }
+
+    /// The file over which the processes that share the state folder tell each other of changes; `nil` if none does.
+    package func signalFile() throws(InfrastructureError) -> URL? {
+        guard localFiles.process != nil else { return nil }
+        return try folder("signals", isShared: true)?.appendingPathComponent("documents", isDirectory: false)
     }
 }

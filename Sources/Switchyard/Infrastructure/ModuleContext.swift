@@ -19,22 +19,25 @@ public struct ModuleContext: Sendable {
     public let program: String?
     /// Limits the calls to one server.
     public let callLimits: CallLimits
+    /// How files in the state folder are protected and shared.
+    public let localFiles: LocalFileOptions
 
     public init(
         auth: (any AuthClient)? = nil, clock: any Clock<Duration> = ContinuousClock(),
         now: @escaping @Sendable () -> Timestamp = { Timestamp(Date()) }, stateFolder: URL? = nil,
         observer: any InfrastructureObserver = SilentObserver(), program: String? = nil,
-        callLimits: CallLimits = CallLimits()
+        callLimits: CallLimits = CallLimits(), localFiles: LocalFileOptions = LocalFileOptions()
     ) {
         self.init(
             session: auth.map(SessionFeed.init), clock: clock, now: now, stateFolder: stateFolder, observer: observer,
-            program: program, callLimits: callLimits)
+            program: program, callLimits: callLimits, localFiles: localFiles)
     }
 
     init(
         session: SessionFeed?, clock: any Clock<Duration>, now: @escaping @Sendable () -> Timestamp, stateFolder: URL?,
-        observer: any InfrastructureObserver, program: String?, callLimits: CallLimits
+        observer: any InfrastructureObserver, program: String?, callLimits: CallLimits, localFiles: LocalFileOptions
     ) {
+        self.localFiles = localFiles
         self.callLimits = callLimits
         self.program = program
         self.session = session

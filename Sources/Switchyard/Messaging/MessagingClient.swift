@@ -22,9 +22,13 @@ public protocol MessagingClient: Sendable {
     var provider: InfrastructureProvider { get }
     var capabilities: MessagingCapabilities { get }
 
+    /// The user's answer, as last recorded on this installation.
     var permission: MessagingPermission { get async }
-    /// Records the answer to the platform's permission dialog, or shows the dialog if the provider can.
-    func requestPermission() async throws(MessagingError) -> MessagingPermission
+    /// Records what the user has answered in the platform's dialog or settings.
+    ///
+    /// With `.denied` a registration ends, and ``token()`` and ``subscribe(to:)`` throw `.permissionDenied` until another answer
+    /// is recorded.
+    func setPermission(_ permission: MessagingPermission) async throws(MessagingError)
 
     /// The token that the platform's push service gave the app. Changes the registration if there is one.
     func setPlatformToken(_ token: PlatformPushToken?) async throws(MessagingError)
@@ -54,6 +58,38 @@ public protocol MessagingClient: Sendable {
 }
 
 extension MessagingClient {
+    /// Asks the user in the platform's dialog and records the answer.
+    ///
+    /// ```swift
+    /// let permission = try await messaging.requestPermission {
+    ///     let center = UNUserNotificationCenter.current()
+    ///     return try await center.requestAuthorization(options: [.alert, .badge, .sound]) ? .granted : .denied
+    /// }
+    /// ```
+    /// Call it at each launch: platforms show their dialog once, later they answer at once with what is in the settings.
+    ///
+    /// - Parameter dialog: Shows the platform's dialog. If it throws, nothing is recorded, and its error is the cause of the one
+    ///   that is thrown here.
+    @discardableResult
+    public func requestPermission(
+        _ dialog: () async throws -> MessagingPermission
+    ) async throws(MessagingError) -> MessagingPermission {
+        let answer: MessagingPermission
+        do {
+            answer = try await dialog()
+        } catch let error as MessagingError {
+            throw error
+        } catch is CancellationError {
+            throw MessagingError(.cancelled, "The call was cancelled.")
+        } catch {
+            throw MessagingError(
+                .unknown, "The platform did not ask the user for permission to show messages: \(error)",
+                underlying: error)
+        }
+        try await setPermission(answer)
+        return answer
+    }
+
     public func subscribe(to topic: MessagingTopic) async throws(MessagingError) {
         throw .unsupported("topics", by: provider, instead: "Send to tokens that you keep in documents.")
     }

@@ -4,6 +4,15 @@ public enum MessagingPermission: String, Sendable, Hashable {
     /// The user has not been asked yet.
     case undetermined
     case granted, denied
+
+    /// - Throws: `.permissionDenied` if the user wants no messages: then nothing registers.
+    package func check() throws(MessagingError) {
+        guard self == .denied else { return }
+        throw MessagingError(
+            .permissionDenied,
+            "This device cannot be registered for messages: the user has denied the permission. Once it is given in the "
+                + "platform's settings, record it with requestPermission(_:).")
+    }
 }
 
 /// The name under which a server reaches this installation.

@@ -67,10 +67,19 @@ extension MessagingConformance {
             }
             try expectEqual(Set(tokens).count, 1, "the number of different tokens")
         },
-        MessagingCheck("the answer to the question for permission is remembered", needs: .tokens) { context in
+        MessagingCheck("after a denial nothing registers until the permission is given", needs: .tokens) { context in
             let client = try await context.client()
-            let answer = try await client.requestPermission()
-            try expectEqual(await client.permission, answer, "the permission")
+            _ = try await client.token()
+            try await client.requestPermission { .denied }
+            try expectEqual(await client.permission, .denied, "the permission")
+            do throws(MessagingError) {
+                _ = try await client.token()
+                throw MessagingError(.unknown, "The device was registered although the user has denied it.")
+            } catch {
+                guard error.code == .permissionDenied else { throw error }
+            }
+            try await client.requestPermission { .granted }
+            try expect(try await !client.token().value.isEmpty, "there is a token again", found: "an empty one")
         },
     ].within("tokens")
 

@@ -10,6 +10,8 @@ struct SupabaseAccess: Sendable {
     let keysSince: Int64
     /// The Firebase project whose tokens are also accepted.
     let firebase: FirebaseProject?
+    /// Whether requests pass a gateway that demands a key.
+    let hasGateway: Bool
     /// The key that signs users' tokens; `nil` if the secret does. The project's own keys are always signed with the secret.
     var signingKey: RSAPrivateKey?
     /// In seconds since 1970.
@@ -38,7 +40,11 @@ struct SupabaseAccess: Sendable {
     /// The key that a request names, valid or not.
     static func key(of request: ServerRequest) -> String? { request.headers["apikey"] ?? request.query("apikey") }
 
+    /// The key that the gateway passes on as a token, where a request has none.
+    func keyAsToken(of request: ServerRequest) -> String? { hasGateway ? Self.key(of: request) : nil }
+
     func checkKey(of request: ServerRequest) throws(MissingKey) {
+        guard hasGateway else { return }
         guard let key = Self.key(of: request) else {
             throw MissingKey(message: "No API key found in request")
         }
@@ -47,23 +53,31 @@ struct SupabaseAccess: Sendable {
 
     /// The caller: the bearer or, without one, the role of the project's key.
     func token(of request: ServerRequest) throws(RESTFailure) -> SupabaseToken {
-        guard let text = Self.bearer(of: request) ?? Self.key(of: request) else {
+        guard let text = Self.bearer(of: request) ?? keyAsToken(of: request) else {
+            guard hasGateway else { return .anonymous }
             throw RESTFailure(401, "PGRST302", "Anonymous access is disabled")
         }
         do throws(SupabaseToken.Refusal) {
-            return try token(text)
+            return try token(text, ofAnyRole: true)
         } catch {
-            throw RESTFailure(error)
+            throw RESTFailure(error, of: text)
         }
     }
 
     /// The identity of a token or key.
-    func token(_ text: String) throws(SupabaseToken.Refusal) -> SupabaseToken {
-        try SupabaseToken(text, secret: secret, now: now(), key: signingKey?.publicKey, firebase: firebase)
+    ///
+    /// - Parameter ofAnyRole: Whether a token may name a role of the project's own. Which it may take is for the database to
+    ///   say: those that are granted to `authenticator`.
+    func token(_ text: String, ofAnyRole: Bool = false) throws(SupabaseToken.Refusal) -> SupabaseToken {
+        let token = try SupabaseToken(text, secret: secret, now: now(), key: signingKey?.publicKey, firebase: firebase)
+        guard ofAnyRole || SupabaseToken.roles.contains(token.role) else { throw .unknownRole(token.role) }
+        return token
     }
 
     /// Whether this is one of the project's own keys.
-    func isKey(_ text: String) -> Bool { (try? SupabaseToken(text, secret: secret, now: now())) != nil }
+    func isKey(_ text: String) -> Bool {
+        (try? SupabaseToken(text, secret: secret, now: now())).map { SupabaseToken.roles.contains($0.role) } ?? false
+    }
 
     func key(role: String) -> String {
         let claims: JSONObject = [
@@ -106,7 +120,7 @@ package struct SupabaseToken: Sendable {
         case unknownRole(String)
     }
 
-    /// The roles that a token may name; requests never switch to any other.
+    /// The roles that every project has, and the only ones for accounts, files and live changes.
     static let roles: Set<String> = ["anon", "authenticated", "service_role"]
 
     /// The tolerated difference between the clocks of issuers and servers.
@@ -143,14 +157,15 @@ package struct SupabaseToken: Sendable {
             self.claims = claims
         }
         try Self.check(claims, now: now)
-        guard Self.roles.contains(role) else { throw .unknownRole(role) }
     }
 
     /// Refuses invalid times, and tokens that are expired or not yet valid.
     private static func check(_ claims: JSONObject, now: Int64) throws(Refusal) {
         for name in ["exp", "nbf", "iat"] {
             guard let value = claims[name], !value.isNull else { continue }
-            guard let seconds = value.int64 else { throw .malformedClaim(name) }
+            guard value.double != nil else { throw .malformedClaim(name) }
+            // As with the vendor, what is no whole number of seconds counts as none.
+            let seconds = value.int64 ?? 0
             switch name {
             case "exp": if seconds < now - leeway { throw .expired }
             case "nbf": if seconds > now + leeway { throw .notYetValid }
@@ -170,7 +185,13 @@ package struct SupabaseToken: Sendable {
         return signed + "." + Base64.encode(HMACSHA256.code(for: Array(signed.utf8), key: secret), alphabet: .url)
     }
 
-    package var role: String { claims["role"]?.string ?? "anon" }
+    package var role: String {
+        guard let role = claims["role"], !role.isNull else { return "anon" }
+        return role.string ?? role.text()
+    }
+
+    /// The algorithm that the first part of a token names.
+    static func algorithm(of header: some StringProtocol) -> String? { decode(header)?["alg"]?.string }
 
     private static func decode(_ part: some StringProtocol) -> JSONObject? {
         Base64.decode(part, alphabet: .url).flatMap { try? JSON(parsing: $0) }?.object

@@ -124,18 +124,27 @@ struct FileBucket: Sendable {
         guard fits else { throw .invalidType(type) }
     }
 
-    /// A number of bytes, or text such as "20MB".
-    static func size(_ json: JSON) -> Int64? {
-        if let number = json.int64 { return number >= 0 ? number : nil }
-        guard let text = json.string?.uppercased() else { return nil }
-        let digits = text.prefix { $0.isASCII && $0.isNumber }
-        let units: [String: Int64] = ["": 1, "B": 1, "KB": 1000, "MB": 1_000_000, "GB": 1_000_000_000]
-        guard let number = Int64(digits), let unit = units[text.dropFirst(digits.count).filter { $0 != " " }] else {
-            return nil
-        }
-        let (bytes, overflows) = number.multipliedReportingOverflow(by: unit)
-        return overflows ? nil : bytes
+    /// Whether a bucket may be restricted to this type: `image/png`, `image/*`, also with a character set.
+    static func isType(_ text: String) -> Bool {
+        if text.hasSuffix("*") { return true }
+        let parts = text.split(separator: ";", maxSplits: 1)
+        guard let type = parts.first, MediaTypeName.isOne(type) else { return false }
+        guard parts.count > 1 else { return true }
+        let parameter = parts[1].drop { $0 == " " }
+        return parameter.hasPrefix("charset=") && parameter.utf8.count > "charset=".utf8.count
     }
+}
+
+/// Names such as `text/plain`.
+enum MediaTypeName {
+    static func isOne(_ text: some StringProtocol) -> Bool {
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+        return parts.count == 2
+            && parts.allSatisfy { !$0.isEmpty && $0.utf8.allSatisfy { letters.contains($0) } }
+    }
+
+    private static let letters = Set(
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789!#$%&'*+-.^_`|~".utf8)
 }
 
 /// The location of an object: a bucket and a name.
@@ -154,13 +163,14 @@ struct FileObjectName: Hashable, Sendable {
         self.name = name
     }
 
-    /// From the path after a route. Empty segments are part of the name.
+    /// From the path after a route. Empty segments are part of the name, except for those before it.
     init(_ request: ServerRequest, behind route: String) throws(LocalSupabaseFileError) {
         let prefix = "/storage/v1/\(route)/"
         guard request.rawPath.hasPrefix(prefix) else { throw .invalidRequest("The path is not encoded as expected") }
         let rest = request.rawPath.dropFirst(prefix.count)
         let parts = rest.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
-        guard parts.count == 2, let bucket = PercentCoding.decode(parts[0]), let name = PercentCoding.decode(parts[1])
+        guard parts.count == 2, let bucket = PercentCoding.decode(parts[0]),
+            let name = PercentCoding.decode(parts[1].drop { $0 == "/" })
         else { throw .invalidKey(String(rest)) }
         try self.init(bucket: bucket, name: name)
     }

@@ -8,17 +8,14 @@ extension FileRows {
         let column: String
         let isDescending: Bool
 
-        /// - Throws: `InvalidParameter` for a column that lists cannot be sorted by.
-        init(_ json: JSON?, columns: Set<String>) throws(LocalSupabaseFileError) {
-            guard let json, !json.isNull else {
-                (column, isDescending) = ("name", false)
-                return
-            }
-            guard let column = json["column"]?.string, columns.contains(column) else {
-                throw LocalSupabaseFileError(400, "InvalidParameter", "Invalid parameter: sortBy/column")
-            }
+        init(column: String, isDescending: Bool) {
             self.column = column
-            isDescending = json["order"]?.string?.lowercased() == "desc"
+            self.isDescending = isDescending
+        }
+
+        /// The order in a checked body: by name if it names none.
+        init(_ json: JSON?) {
+            self.init(column: json?["column"]?.string ?? "name", isDescending: json?["order"] == "desc")
         }
 
         var direction: String { isDescending ? "desc" : "asc" }
@@ -116,20 +113,23 @@ extension FileRows {
             """, [search, limit.map(String.init), String(offset)], as: token)
     }
 
-    func create(_ id: String, _ body: JSON, as token: SupabaseToken) async throws(LocalSupabaseFileError) {
+    /// - Parameter settings: A checked body.
+    func create(
+        _ id: String, named name: String, _ settings: JSON, as token: SupabaseToken
+    ) async throws(LocalSupabaseFileError) {
         let owner = token.subject
-        let settings = try Self.settings(body)
+        try Self.check(settings)
         do throws(LocalSupabaseFileError) {
             _ = try await run(
                 [
                     PostgresStatement(
                         """
                         insert into storage.buckets (id, name, owner, owner_id, public, file_size_limit, allowed_mime_types)
-                        select $1, $1, $2::uuid, $3, coalesce((s ->> 'public')::bool, false),
+                        select $1, $5, $2::uuid, $3, coalesce((s ->> 'public')::bool, false),
                           (s ->> 'file_size_limit')::bigint, \(Self.types)
                         from (select $4::jsonb as s) given
                         """,
-                        [id, owner.flatMap { UUID(uuidString: $0) == nil ? nil : $0 }, owner, settings.text()])
+                        [id, owner.flatMap { UUID(uuidString: $0) == nil ? nil : $0 }, owner, settings.text(), name])
                 ], as: token)
         } catch {
             guard error.code == LocalSupabaseFileError.keyAlreadyExists.code else { throw error }
@@ -137,8 +137,9 @@ extension FileRows {
         }
     }
 
-    /// Changes the settings named in `body`.
-    func update(_ id: String, _ body: JSON, as token: SupabaseToken) async throws(LocalSupabaseFileError) {
+    /// Changes the named settings.
+    func update(_ id: String, _ settings: JSON, as token: SupabaseToken) async throws(LocalSupabaseFileError) {
+        try Self.check(settings)
         let results = try await run(
             [
                 PostgresStatement(
@@ -150,7 +151,7 @@ extension FileRows {
                         else b.allowed_mime_types end,
                       updated_at = clock_timestamp()
                     from (select $2::jsonb as s) given where b.id = $1 returning b.id
-                    """, [id, try Self.settings(body).text()])
+                    """, [id, settings.text()])
             ], as: token)
         guard results[0].text != nil else { throw .noSuchBucket }
     }
@@ -173,25 +174,10 @@ extension FileRows {
           then array(select jsonb_array_elements_text(s -> 'allowed_mime_types')) end
         """
 
-    /// The validated settings in a body.
-    private static func settings(_ body: JSON) throws(LocalSupabaseFileError) -> JSON {
-        var settings = JSONObject()
-        if let isPublic = body["public"] {
-            guard isPublic.bool != nil else { throw .invalidRequest("body/public must be boolean") }
-            settings["public"] = isPublic
+    private static func check(_ settings: JSON) throws(LocalSupabaseFileError) {
+        if let limit = settings["file_size_limit"]?.int64, limit > FileBucket.standardLimit { throw .tooLarge }
+        for type in settings["allowed_mime_types"]?.array ?? [] {
+            guard let text = type.string, FileBucket.isType(text) else { throw .invalidType(type.string ?? "") }
         }
-        if let limit = body["file_size_limit"] {
-            guard limit.isNull || FileBucket.size(limit) != nil else {
-                throw .invalidRequest("body/file_size_limit must be a size")
-            }
-            settings["file_size_limit"] = FileBucket.size(limit).map { .integer($0) } ?? .null
-        }
-        if let types = body["allowed_mime_types"] {
-            guard types.isNull || types.array?.allSatisfy({ $0.string?.includes("/") == true }) == true else {
-                throw .invalidRequest("body/allowed_mime_types must be a list of types")
-            }
-            settings["allowed_mime_types"] = types
-        }
-        return .object(settings)
     }
 }

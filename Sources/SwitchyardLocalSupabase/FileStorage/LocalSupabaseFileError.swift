@@ -10,8 +10,10 @@ struct LocalSupabaseFileError: Error, Sendable {
     /// The name used by older clients.
     let error: String
     let message: String
-    /// Whether the response has the actual status, as for resumable uploads.
+    /// Whether the response is plain text with the actual status, as for resumable uploads.
     var isPlain = false
+    /// Whether the response has the actual status, unlike most.
+    private var hasActualStatus = false
     /// Whether the gateway in front of the service refuses, in its own format.
     private(set) var isOfGateway = false
 
@@ -74,6 +76,15 @@ struct LocalSupabaseFileError: Error, Sendable {
         416, "S3Error", "The requested range is not satisfiable", error: "InvalidRange")
     static let invalidSignature = Self(400, "InvalidSignature", "The signature does not fit the address")
     static let broken = Self(400, "Aborted", "The body did not arrive")
+    static let emptyBody = Self(
+        400, "InvalidRequest", "Body cannot be empty when content-type is set to 'application/json'",
+        error: "FastifyError")
+    static let unparsableBody = Self(
+        400, "InvalidRequest", "Body is not valid JSON but content-type is set to 'application/json'",
+        error: "FastifyError")
+    static let noMediaType = Self(
+        415, "InvalidMimeType", "Invalid Content-Type header", error: "invalid_mime_type")
+    static let invalidRole = accessDenied("Access denied: Invalid role").withActualStatus
 
     static func accessDenied(_ message: String) -> Self {
         Self(403, "AccessDenied", message, error: "Unauthorized")
@@ -81,6 +92,10 @@ struct LocalSupabaseFileError: Error, Sendable {
 
     static func invalidKey(_ name: String) -> Self { Self(400, "InvalidKey", "Invalid key: \(name)") }
     static func invalidRequest(_ message: String) -> Self { Self(400, "InvalidRequest", message) }
+
+    /// A body or a query that does not fit what the route takes.
+    static func invalidInput(_ message: String) -> Self { Self(400, "InvalidRequest", message, error: "Error") }
+    static func invalidParameter(_ name: String) -> Self { Self(400, "InvalidParameter", "Invalid Parameter \(name)") }
     static func invalidToken(_ message: String) -> Self { Self(400, "InvalidJWT", message) }
 
     static func invalidType(_ type: String) -> Self {
@@ -93,6 +108,12 @@ struct LocalSupabaseFileError: Error, Sendable {
     var plain: Self {
         var failure = self
         failure.isPlain = true
+        return failure
+    }
+
+    private var withActualStatus: Self {
+        var failure = self
+        failure.hasActualStatus = true
         return failure
     }
 
@@ -122,6 +143,6 @@ struct LocalSupabaseFileError: Error, Sendable {
             "statusCode": .string(String(status)), "error": .string(error), "message": .string(message),
             "code": .string(code),
         ]
-        return .json(body.bytes(), status: [500, 503, 544].contains(status) ? status : 400)
+        return .json(body.bytes(), status: hasActualStatus || [500, 503, 544].contains(status) ? status : 400)
     }
 }

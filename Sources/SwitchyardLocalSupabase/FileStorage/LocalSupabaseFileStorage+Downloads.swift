@@ -56,7 +56,7 @@ extension LocalSupabaseFileStorage {
         if !isPublic {
             // A caller without any key; the key of an app shows only what the policies allow.
             let isAnonymous =
-                SupabaseAccess.bearer(of: request) == nil && SupabaseAccess.key(of: request) == nil
+                SupabaseAccess.bearer(of: request) == nil && access.keyAsToken(of: request) == nil
             if case .everybody = audience { throw .noSuchBucket }
             if case .either = audience, isAnonymous { throw .noSuchBucket }
         }

@@ -7,33 +7,27 @@ extension LocalSupabaseFileStorage {
     // MARK: Lists
 
     func list(_ request: ServerRequest) async throws(Failure) -> ServerResponse {
+        let body = try await body(request, .list)
         let token = try caller(request)
-        let body = try await json(request)
-        guard let prefix = body["prefix"]?.string else {
-            throw .invalidRequest("body must have required property 'prefix'")
-        }
+        let prefix = body["prefix"]?.string ?? ""
         let found = try await rows.level(
             request.parameters["bucket"] ?? "",
             prefix: prefix.isEmpty || prefix.hasSuffix("/") ? prefix : prefix + "/",
-            search: body["search"]?.string ?? "",
-            try FileRows.Order(
-                body["sortBy"], columns: ["name", "updated_at", "created_at", "last_accessed_at"]),
-            limit: Int(min(max(Self.integer("limit", in: body) ?? 100, 0), 10_000)),
-            offset: Int(max(Self.integer("offset", in: body) ?? 0, 0)), as: token)
+            search: body["search"]?.string ?? "", FileRows.Order(body["sortBy"]),
+            limit: min(body["limit"]?.int ?? 100, 10_000), offset: body["offset"]?.int ?? 0, as: token)
         return .json(found.bytes())
     }
 
     func listPage(_ request: ServerRequest) async throws(Failure) -> ServerResponse {
+        let body = try await body(request, .listPage)
         let token = try caller(request)
-        let body = try await json(request)
         let bucket = request.parameters["bucket"] ?? ""
-        let limit = Self.integer("limit", in: body).map { Int($0) } ?? 1000
-        guard (1...1000).contains(limit) else { throw .invalidRequest("body/limit must be <= 1000") }
-        let cursor = try body["cursor"]?.string.map { text throws(Failure) in try Self.cursor(text) }
+        let limit = min(body["limit"]?.int ?? 1000, 1000)
+        let mark = body["cursor"]?.string ?? ""
+        let cursor = mark.isEmpty ? nil : try Self.cursor(mark)
         let found = try await rows.page(
             bucket, prefix: body["prefix"]?.string ?? "", isFlat: body["with_delimiter"]?.bool != true,
-            try FileRows.Order(body["sortBy"], columns: ["name", "updated_at", "created_at"]), limit: limit,
-            after: cursor, as: token)
+            FileRows.Order(body["sortBy"]), limit: limit, after: cursor, as: token)
         let shown = found.prefix(limit)
         var answer: JSONObject = ["hasNext": .bool(found.count > limit)]
         // If folders are listed, each entry also has its name without the folder's slash.
@@ -65,7 +59,7 @@ extension LocalSupabaseFileStorage {
 
     private static func cursor(_ text: String) throws(Failure) -> (String, String) {
         guard let bytes = Base64.decode(text, alphabet: .url) else {
-            throw Failure(400, "InvalidParameter", "Invalid parameter: cursor")
+            throw .invalidParameter("cursor")
         }
         // The vendor's format: the name of the last entry, without the slash of a folder.
         if bytes.starts(with: Array("l:".utf8)) {
@@ -73,32 +67,32 @@ extension LocalSupabaseFileStorage {
             return (name, name)
         }
         guard let json = try? JSON(parsing: bytes), let place = json[0]?.string, let name = json[1]?.string
-        else { throw Failure(400, "InvalidParameter", "Invalid parameter: cursor") }
+        else { throw .invalidParameter("cursor") }
         return (place, name)
     }
 
     // MARK: Moves and copies
 
     private func ends(of body: JSON) throws(Failure) -> (source: FileObjectName, destination: FileObjectName) {
-        guard let bucket = body["bucketId"]?.string, let source = body["sourceKey"]?.string,
-            let destination = body["destinationKey"]?.string
-        else { throw .invalidRequest("body must have required properties bucketId, sourceKey, destinationKey") }
+        func text(_ name: String) -> String { body[name]?.string ?? "" }
+        let other = text("destinationBucket")
         return (
-            try FileObjectName(bucket: bucket, name: source),
-            try FileObjectName(bucket: body["destinationBucket"]?.string ?? bucket, name: destination)
+            try FileObjectName(bucket: text("bucketId"), name: text("sourceKey")),
+            try FileObjectName(bucket: other.isEmpty ? text("bucketId") : other, name: text("destinationKey"))
         )
     }
 
     func move(_ request: ServerRequest) async throws(Failure) -> ServerResponse {
+        let body = try await body(request, .move)
         let token = try caller(request)
-        let (source, destination) = try ends(of: try await json(request))
+        let (source, destination) = try ends(of: body)
         _ = try await rows.move(source, to: destination, as: token)
         return .message("Successfully moved")
     }
 
     func copy(_ request: ServerRequest) async throws(Failure) -> ServerResponse {
+        let body = try await body(request, .copy)
         let token = try caller(request)
-        let body = try await json(request)
         let (place, destination) = try ends(of: body)
         guard let source = try await rows.object(place, as: token) else { throw .noSuchKey }
         var object = NewObject(
@@ -128,6 +122,7 @@ extension LocalSupabaseFileStorage {
     // MARK: Deletions
 
     func delete(_ request: ServerRequest) async throws(Failure) -> ServerResponse {
+        try await checkBody(of: request)
         let token = try caller(request)
         let place = try FileObjectName(request, behind: "object")
         // Everyone may learn whether it exists; the policies decide whether it may be deleted.
@@ -139,9 +134,10 @@ extension LocalSupabaseFileStorage {
     }
 
     func deleteMany(_ request: ServerRequest) async throws(Failure) -> ServerResponse {
+        let names = try await body(request, .removal)["prefixes"]?.array?.compactMap(\.string) ?? []
         let token = try caller(request)
-        guard let names = try await json(request)["prefixes"]?.array?.compactMap(\.string), names.count <= 1000 else {
-            throw .invalidRequest("body/prefixes must be a list of at most 1000 names")
+        guard names.count <= 1000 else {
+            throw .invalidRequest("Bulk object requests are limited to 1000 objects per request.")
         }
         let gone = try await rows.remove(names, from: request.parameters["bucket"] ?? "", as: token)
         await sweep()

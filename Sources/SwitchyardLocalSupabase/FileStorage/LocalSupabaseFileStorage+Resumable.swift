@@ -26,7 +26,7 @@ extension LocalSupabaseFileStorage {
                     status: 204,
                     headers: [
                         "Tus-Resumable": "1.0.0", "Tus-Version": "1.0.0",
-                        "Tus-Extension": "creation,creation-with-upload,termination,expiration",
+                        "Tus-Extension": "creation,creation-with-upload,creation-defer-length,termination,expiration",
                     ])
             }
             onResumable(&router, .post, route) { try await $0.begin($1, $2, isSigned: isSigned) }
@@ -48,9 +48,13 @@ extension LocalSupabaseFileStorage {
             // A begun upload has an address that no one else knows; the vendor's own clients continue it with the token alone.
             let token =
                 method == .options || isSigned ? nil : try storage.caller(request, needsKey: method == .post)
-            guard method == .options || request.headers["Tus-Resumable"] == "1.0.0" else {
-                return Self.withResumableHeaders(
-                    Failure(412, "InvalidRequest", "Tus-Resumable Required\n").plain.response)
+            let version = request.headers["Tus-Resumable"]
+            guard method == .options || version == "1.0.0" else {
+                let failure =
+                    version == nil
+                    ? Failure(412, "InvalidRequest", "Tus-Resumable Required\n")
+                    : Failure(400, "InvalidRequest", "Invalid tus-resumable\n")
+                return Self.withResumableHeaders(failure.plain.response)
             }
             do {
                 return Self.withResumableHeaders(try await handler(storage, request, token))
@@ -83,9 +87,11 @@ extension LocalSupabaseFileStorage {
         _ request: ServerRequest, _ token: SupabaseToken?, isSigned: Bool
     ) async throws(Failure) -> ServerResponse {
         let metadata = Self.metadata(request.headers["Upload-Metadata"])
-        guard let length = request.headers["Upload-Length"].flatMap({ Int64($0) }), length >= 0,
-            let bucketID = metadata["bucketName"], let name = metadata["objectName"]
-        else { throw .invalidRequest("Upload-Length, bucketName and objectName are needed") }
+        let length = request.headers["Upload-Length"].flatMap { Int64($0) }
+        let isDeferred = request.headers["Upload-Defer-Length"] == "1"
+        guard length.map({ $0 >= 0 && !isDeferred }) ?? isDeferred, let bucketID = metadata["bucketName"],
+            let name = metadata["objectName"]
+        else { throw .invalidRequest("Upload-Length or Upload-Defer-Length, bucketName and objectName are needed") }
         let place = try FileObjectName(bucket: bucketID, name: name)
         var object =
             isSigned
@@ -98,9 +104,7 @@ extension LocalSupabaseFileStorage {
         }
         let bucket = try await rows.bucket(bucketID)
         try bucket.check(type: object.contentType)
-        guard (try? bucket.check(size: length, isResumable: true)) != nil else {
-            throw Failure(413, "EntityTooLarge", "Maximum size exceeded\n")
-        }
+        if let length { try Self.check(length, bucket) }
         try await rows.check(object, as: token ?? .service)
         let (contents, version) = try self.contents.receive()
         let session = Uploads.Session(
@@ -120,6 +124,10 @@ extension LocalSupabaseFileStorage {
         response.headers.add("Location", "http://\(host)/storage/v1/\(route)/\(session.id)")
         response.headers.add("Upload-Expires", HTTPDate.format(session.object.end))
         return response
+    }
+
+    private static func check(_ length: Int64, _ bucket: FileBucket) throws(Failure) {
+        guard (try? bucket.check(size: length, isResumable: true)) != nil else { throw .beyondLength }
     }
 
     /// The upload of a request, after checking that the caller may continue it.
@@ -150,12 +158,15 @@ extension LocalSupabaseFileStorage {
         let session = try await session(request, token, isSigned: isSigned)
         // The client wants to continue, so bytes from an older connection are no longer accepted.
         _ = session.contents.takeOver()
-        return ServerResponse(
+        var response = ServerResponse(
             status: 200,
             headers: [
-                "Upload-Offset": String(session.contents.size), "Upload-Length": String(session.length ?? 0),
-                "Cache-Control": "no-store", "Upload-Expires": HTTPDate.format(session.object.end),
+                "Upload-Offset": String(session.contents.size), "Cache-Control": "no-store",
+                "Upload-Expires": HTTPDate.format(session.object.end),
             ])
+        response.headers["Upload-Length"] = session.length.map(String.init)
+        if session.length == nil { response.headers["Upload-Defer-Length"] = "1" }
+        return response
     }
 
     private func take(
@@ -167,18 +178,28 @@ extension LocalSupabaseFileStorage {
         }
         guard let offset = request.headers["Upload-Offset"].flatMap({ Int64($0) }), offset == session.contents.size
         else { throw Failure(409, "InvalidRequest", "Upload-Offset conflict\n") }
-        let total = session.length ?? 0
+        try fixLength(of: session, request)
+        let total = session.length
         if let length = request.headers["Content-Length"].flatMap({ Int64($0) }) {
-            guard offset + length <= total else { throw Failure(413, "EntityTooLarge", "Maximum size exceeded\n") }
+            guard total.map({ offset + length <= $0 }) ?? true else { throw .beyondLength }
             guard offset + length == total || length == Self.part else {
                 throw .invalidRequest("Each part but the last has \(Self.part) bytes\n")
             }
         }
         try await Self.append(request.body, to: session.contents, session.object.bucket, isResumable: true)
-        guard session.contents.size <= total else {
-            throw Failure(413, "EntityTooLarge", "Maximum size exceeded\n")
-        }
+        guard total.map({ session.contents.size <= $0 }) ?? true else { throw .beyondLength }
         return try await answer(session, status: 204)
+    }
+
+    /// Takes the length of an upload that was begun without one; it cannot change any more.
+    private func fixLength(of session: Uploads.Session, _ request: ServerRequest) throws(Failure) {
+        guard let length = request.headers["Upload-Length"].flatMap({ Int64($0) }), length != session.length else {
+            return
+        }
+        guard session.length == nil else { throw .invalidRequest("Upload-Length conflict\n") }
+        guard length >= session.contents.size else { throw .beyondLength }
+        try Self.check(length, session.object.bucket)
+        session.fix(length: length)
     }
 
     private func abandon(
@@ -220,4 +241,8 @@ extension LocalSupabaseFileStorage {
         }
         return pairs
     }
+}
+
+extension LocalSupabaseFileError {
+    fileprivate static let beyondLength = Self(413, "EntityTooLarge", "Maximum size exceeded\n")
 }

@@ -18,8 +18,9 @@ extension LocalSupabaseFileStorage {
         _ request: ServerRequest, _ object: NewObject, as token: SupabaseToken
     ) async throws(Failure) -> FileObject {
         var object = object
-        let bucket = try await rows.bucket(object.place.bucket)
         let type = request.headers["Content-Type"] ?? "application/octet-stream"
+        guard MediaTypeName.isOne(type.prefix { $0 != ";" && $0 != " " }) else { throw .noMediaType }
+        let bucket = try await rows.bucket(object.place.bucket)
         if let boundary = FormReader.boundary(in: type) {
             try await rows.check(object, as: token)
             let (contents, version) = try self.contents.receive()

@@ -56,12 +56,33 @@ final class LocalSupabaseFileStorage: LocalSupabaseService {
             on(&router, .get, "object/\(audience.route){object...}") { try await $0.download($1, audience) }
         }
         on(&router, .delete, "object/{bucket}") { try await $0.deleteMany($1) }
-        on(&router, .delete, "object/{object...}") { try await $0.delete($1) }
-        on(&router, .post, "object/{object...}") { try await $0.upload($1, replaces: false) }
-        on(&router, .put, "object/{object...}") { try await $0.upload($1, replaces: true) }
-        on(&router, .get, "object/{object...}") { try await $0.download($1, .either) }
-        on(&router, nil, "render/{rest...}") { Failure.noRoute($1, isInShape: true) }
+        on(&router, .delete, "object/{bucket}/{name...}") { try await $0.delete($1) }
+        on(&router, .post, "object/{bucket}/{name...}") { try await $0.upload($1, replaces: false) }
+        on(&router, .put, "object/{bucket}/{name...}") { try await $0.upload($1, replaces: true) }
+        on(&router, .get, "object/{bucket}/{name...}") { try await $0.download($1, .either) }
+        addServiceRoutes(to: &router)
+        for service in ["object", "bucket", "cdn", "render"] {
+            on(&router, nil, service) { Failure.noRoute($1, isInShape: true) }
+            on(&router, nil, "\(service)/{rest...}") { Failure.noRoute($1, isInShape: true) }
+        }
         on(&router, nil, "{rest...}") { Failure.noRoute($1) }
+    }
+
+    /// What says how the service is, and what concerns the network in front of it.
+    private func addServiceRoutes(to router: inout Router) {
+        on(&router, .get, "status") { _, _ in ServerResponse() }
+        on(&router, .get, "version") { _, _ in .text("0.0.0") }
+        on(&router, .get, "health") { storage, _ in
+            let isHealthy = (try? await storage.rows.database.run([PostgresStatement("select 1")])) != nil
+            return .json(JSON.object(["healthy": .bool(isHealthy)]).bytes())
+        }
+        for route in ["cdn", "cdn/{rest...}"] {
+            on(&router, .delete, route) { storage, request in
+                try storage.checkServiceRole(of: try storage.caller(request))
+                throw Failure(
+                    400, "MissingParameter", "Missing Required Parameter CDN_PURGE_ENDPOINT_URL is not set")
+            }
+        }
     }
 
     /// - Parameter route: A path pattern below the service's own path.
@@ -83,8 +104,10 @@ final class LocalSupabaseFileStorage: LocalSupabaseService {
     /// - Parameter needsKey: Whether a session's token alone does not pass the gateway.
     func caller(_ request: ServerRequest, needsKey: Bool = true) throws(Failure) -> SupabaseToken {
         let bearer = SupabaseAccess.bearer(of: request)
-        guard let text = bearer ?? SupabaseAccess.key(of: request) else {
-            throw .accessDenied("headers must have required property 'authorization': no JWT")
+        guard let text = bearer ?? access.keyAsToken(of: request) else {
+            throw access.hasGateway
+                ? .accessDenied("headers must have required property 'authorization': no JWT")
+                : .invalidInput("headers must have required property 'authorization'")
         }
         if needsKey, bearer != nil {
             do throws(SupabaseAccess.MissingKey) { try access.checkKey(of: request) } catch { throw .noKey(error) }
@@ -106,23 +129,31 @@ final class LocalSupabaseFileStorage: LocalSupabaseService {
         }
     }
 
+    func checkServiceRole(of token: SupabaseToken) throws(Failure) {
+        guard token.role == SupabaseToken.service.role else { throw .invalidRole }
+    }
+
     // MARK: Bodies
 
-    func json(_ request: ServerRequest) async throws(Failure) -> JSON {
-        do {
-            let bytes = try await request.body.collect(upTo: 1 << 20)
-            let json = bytes.isEmpty ? .object([:]) : try JSON(parsing: bytes)
-            if json.object != nil { return json }
-        } catch is ServerError {
-            throw .broken
-        } catch {}
-        throw .invalidRequest("body must be an object")
+    /// A body with its values as the schema means them.
+    func body(_ request: ServerRequest, _ schema: RequestSchema) async throws(Failure) -> JSON {
+        try schema.converted(try await json(request), as: "body")
     }
 
-    /// A whole number in a body, which may be written as text.
-    static func integer(_ name: String, in body: JSON) -> Int64? {
-        body[name].flatMap { $0.int64 ?? $0.string.flatMap { Int64($0) } }
+    /// A body in JSON, or `null` for any other.
+    private func json(_ request: ServerRequest) async throws(Failure) -> JSON {
+        let type = (request.headers["Content-Type"] ?? "").prefix { $0 != ";" }.lowercased()
+        guard type == "application/json" else { return .null }
+        let bytes: [UInt8]
+        do throws(ServerError) { bytes = try await request.body.collect(upTo: 1 << 20) } catch { throw .broken }
+        guard !bytes.isEmpty else { throw .emptyBody }
+        guard let json = try? JSON(parsing: bytes) else { throw .unparsableBody }
+        return json
     }
+
+    /// Checks that a request says what its body is only if it has one: even where no body is needed, the vendor's service
+    /// reads it first.
+    func checkBody(of request: ServerRequest) async throws(Failure) { _ = try await json(request) }
 
     /// Removes unreferenced contents after a write.
     func sweep() async {
@@ -143,68 +174,4 @@ extension SupabaseToken {
 
     /// The user; not every issuer uses UUIDs.
     var subject: String? { claims["sub"]?.string }
-}
-
-/// Buckets. Policies on `storage.buckets` decide who may create and change them; at first, only the service key.
-extension LocalSupabaseFileStorage {
-    func addBucketRoutes(to router: inout Router) {
-        on(&router, .post, "bucket") { try await $0.createBucket($1) }
-        on(&router, .get, "bucket") { try await $0.listBuckets($1) }
-        on(&router, .get, "bucket/{bucket}") { storage, request in
-            let token = try storage.caller(request)
-            guard let bucket = try await storage.rows.bucket(request.parameters["bucket"] ?? "", as: token) else {
-                throw Failure.noSuchBucket
-            }
-            return .json(bucket.bytes())
-        }
-        on(&router, .put, "bucket/{bucket}") { storage, request in
-            let token = try storage.caller(request)
-            try await storage.rows.update(
-                request.parameters["bucket"] ?? "", try await storage.json(request), as: token)
-            return .message("Successfully updated")
-        }
-        on(&router, .delete, "bucket/{bucket}") { storage, request in
-            try await storage.rows.delete(request.parameters["bucket"] ?? "", as: try storage.caller(request))
-            return .message("Successfully deleted")
-        }
-        on(&router, .post, "bucket/{bucket}/empty") { storage, request in
-            let token = try storage.caller(request)
-            let id = request.parameters["bucket"] ?? ""
-            guard try await storage.rows.bucket(id, as: token) != nil else { throw Failure.noSuchBucket }
-            try await storage.rows.removeAll(from: id, as: token)
-            await storage.sweep()
-            return .message("Empty bucket has been queued. Completion may take up to an hour.")
-        }
-    }
-
-    private func createBucket(_ request: ServerRequest) async throws(Failure) -> ServerResponse {
-        let token = try caller(request)
-        let body = try await json(request)
-        guard let name = body["id"]?.string ?? body["name"]?.string else {
-            throw .invalidRequest("body must have required property 'name'")
-        }
-        guard FileObjectName.isBucket(name) else { throw .invalidBucketName }
-        try await rows.create(name, body, as: token)
-        return .json(JSON.object(["name": .string(name)]).bytes())
-    }
-
-    private func listBuckets(_ request: ServerRequest) async throws(Failure) -> ServerResponse {
-        let token = try caller(request)
-        let order = try FileRows.Order(
-            [
-                "column": .string(request.query("sortColumn") ?? "created_at"),
-                "order": .string(request.query("sortOrder") ?? "asc"),
-            ],
-            columns: ["id", "name", "created_at", "updated_at"])
-        let buckets = try await rows.buckets(
-            search: request.query("search") ?? "", order,
-            limit: request.query("limit").flatMap { Int($0) }.map { max($0, 0) },
-            offset: max(request.query("offset").flatMap { Int($0) } ?? 0, 0), as: token)
-        return .json(buckets.bytes())
-    }
-}
-
-extension ServerResponse {
-    /// The service's answer when something is done.
-    static func message(_ text: String) -> ServerResponse { .json(JSON.object(["message": .string(text)]).bytes()) }
 }

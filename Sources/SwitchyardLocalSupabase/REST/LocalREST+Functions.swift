@@ -1,4 +1,3 @@
-import Switchyard
 import SwitchyardBytes
 import SwitchyardServerKit
 import SwitchyardWire
@@ -6,11 +5,18 @@ import SwitchyardWire
 /// Calls of functions in the database.
 extension LocalREST {
     func callFunction(_ call: RESTCall) async throws(RESTFailure) -> ServerResponse {
+        guard [HTTPMethod.get, .head, .post].contains(call.request.method) else {
+            throw RESTFailure(405, "PGRST101", "Cannot use the \(call.request.method.rawValue) method on RPC")
+        }
         let name = call.request.parameters["function"] ?? ""
-        let body = call.request.method == .post ? try await collect(call.request) : []
+        let isPost = call.request.method == .post
+        let payload =
+            isPost
+            ? try RESTPayload(
+                try await collect(call.request), type: call.contentType, columns: call.columns, isCall: true) : nil
         if let known = functions.candidates(call.schema, name) {
             do throws(RESTFailure) {
-                return try await self.call(name, body, call, among: known)
+                return try await self.call(name, payload, call, among: known)
             } catch {
                 // Other functions may match where these did not.
                 guard KnownFunctions.haveChanged(error) || error.code.hasPrefix("PGRST20") else { throw error }
@@ -20,162 +26,123 @@ extension LocalREST {
             RESTFunction($0, schema: call.schema, name: name)
         }
         functions.keep(found, call.schema, name)
-        return try await self.call(name, body, call, among: found)
+        return try await self.call(name, payload, call, among: found)
     }
 
+    /// - Parameter payload: The body; `nil` if the query has the arguments.
     private func call(
-        _ name: String, _ body: [UInt8], _ call: RESTCall, among candidates: [RESTFunction]
+        _ name: String, _ payload: RESTPayload?, _ call: RESTCall, among candidates: [RESTFunction]
     ) async throws(RESTFailure) -> ServerResponse {
-        let check = KnownFunctions.check(candidates)
-        guard call.request.method == .post else {
+        var conditions = call.others
+        var fields: [(name: String, value: String)] = []
+        if payload == nil {
             // As with the vendor, the value says whether a parameter is a condition on the rows, even if an argument has its
             // name.
-            let conditions = call.others.filter { RESTFilter.isGroup($0.name) || RESTOperation.isOne($0.value) }
-            let given = call.others.filter { !(RESTFilter.isGroup($0.name) || RESTOperation.isOne($0.value)) }
-            let names = Set(given.map(\.name))
-            let function = try await choose(name, among: candidates, taking: names, call)
-            return try await self.call(
-                function, Self.arguments(given, of: function), conditions, call, readOnly: true, check)
-        }
-        if let function = candidates.first(where: \.takesBody), candidates.count == 1 {
-            return try await self.call(function, text: String(decoding: body, as: UTF8.self), call, check)
-        }
-        let arguments = try object(body)
-        let function = try await choose(name, among: candidates, taking: Set(arguments.keys), call)
-        return try await self.call(
-            function, arguments, call.others, call, readOnly: function.isStable, check)
-    }
-
-    private func call(
-        _ function: RESTFunction, _ arguments: JSONObject, _ conditions: [(name: String, value: String)],
-        _ call: RESTCall, readOnly: Bool, _ check: PostgresStatement?
-    ) async throws(RESTFailure) -> ServerResponse {
-        var statement = RESTStatement(alias: "pgrst_call")
-        let query = try await query(call, conditions, of: function.relation ?? function.name, as: statement.alias)
-        let parameter = statement.bind(JSON.object(arguments).text())
-        let source = function.source(calledWith: arguments, parameter, alias: statement.alias)
-        if function.isSet {
-            return try await read(
-                source, statement, query, call, isScalar: !function.isComposite, readOnly: readOnly, after: check)
-        }
-        return try await single(function, source, statement, query, call, readOnly: readOnly, check)
-    }
-
-    /// Calls a function whose only, nameless argument is the body.
-    private func call(
-        _ function: RESTFunction, text: String, _ call: RESTCall, _ check: PostgresStatement?
-    ) async throws(RESTFailure) -> ServerResponse {
-        let name = RESTStatement.quoted(function.schema) + "." + RESTStatement.quoted(function.name)
-        let statement = RESTStatement(alias: "pgrst_call", parameters: [text])
-        let query = try await query(call, [], of: function.relation ?? function.name, as: statement.alias)
-        return try await single(
-            function, "\(name)($1::\(function.arguments[0].type)) as \"pgrst_call\"", statement, query, call,
-            readOnly: function.isStable, check)
-    }
-
-    private func single(
-        _ function: RESTFunction, _ source: String, _ statement: RESTStatement, _ query: RESTQuery, _ call: RESTCall,
-        readOnly: Bool, _ check: PostgresStatement?
-    ) async throws(RESTFailure) -> ServerResponse {
-        var statement = statement
-        var value = "to_json(\"pgrst_call\")"
-        if let output = function.output {
-            // A single named value is an object with one member.
-            value = "json_build_object(\(Self.literal(output) ?? "''"), \"pgrst_call\")"
-        } else if function.isComposite, !query.selection.isEverything {
-            let joins = try statement.join(query.joins, cap: maximumRows)
-            let items = try statement.items(query.selection)
-            value =
-                "(select row_to_json(\"pgrst row\") from (select \(items) from (select) as \"pgrst one\"\(joins)) as \"pgrst row\")"
-        }
-        let results = try await run(
-            [
-                PostgresStatement("select \(value)::text from \(source)", statement.parameters, isPrepared: true),
-                Self.responseSettings,
-            ], call, readOnly: readOnly, after: check)
-        var response =
-            function.isVoid ? ServerResponse(status: 204) : .json(Array((results[0].text ?? "null").utf8))
-        response.headers["Content-Range"] = "0-0/" + (call.preferences.counting == nil ? "*" : "1")
-        if !function.isVoid, case .one = call.form {
-            response.headers["Content-Type"] = "application/vnd.pgrst.object+json; charset=utf-8"
-        }
-        say(call.preferences.applied, in: &response)
-        try apply(results.last, to: &response)
-        return response
-    }
-
-    /// For a variadic argument, collects all values with its name.
-    private static func arguments(_ given: [(name: String, value: String)], of function: RESTFunction) -> JSONObject {
-        var arguments: JSONObject = [:]
-        for (name, value) in given {
-            if function.isVariadic, name == function.arguments.last?.name {
-                arguments[name] = .array((arguments[name]?.array ?? []) + [.string(value)])
-            } else {
-                arguments[name] = .string(value)
+            let isCondition = { (item: (name: String, value: String)) in
+                RESTFilter.isGroup(item.name) || RESTOperation.isOne(item.value)
             }
+            conditions = call.others.filter(isCondition)
+            fields = call.others.filter { !isCondition($0) }
         }
-        return arguments
+        if case .fields(let given)? = payload { fields = given }
+        var names = Set(fields.map(\.name))
+        if case .rows(let body)? = payload { names = Set(body.columns) }
+        let function = try await choose(name, among: candidates, taking: names, isPost: payload != nil, call)
+        let call = try await negotiated(call, handlers: function.handlers)
+        guard call.preferences.maximumAffected == nil || function.isSet else { throw .limitOfOne }
+        var statement = RESTStatement(alias: function.label)
+        if let relation = function.relation, let table = try await table(relation.name, of: relation.schema) {
+            statement = RESTStatement(table)
+        }
+        let query = try await query(call, conditions, of: function.label, as: statement.alias)
+        let source =
+            switch payload {
+            case .rows(let body)? where function.takesWhole(call.contentType) && !function.accepts(names):
+                function.source(calledWith: Array(body.whole.utf8), &statement)
+            case .rows(let body)?: function.source(calledWith: names, &statement, body: body.text)
+            case .whole(let bytes)? where function.takesWhole(call.contentType):
+                function.source(calledWith: bytes, &statement)
+            case .fields?, .whole?, nil: function.source(calledWith: fields, &statement)
+            }
+        return try await read(
+            source, statement, query, call, shape: function.shape, readOnly: payload == nil || function.isStable,
+            isVoid: function.isVoid, after: KnownFunctions.check(candidates))
     }
 
-    private func choose(
-        _ name: String, among candidates: [RESTFunction], taking arguments: Set<String>, _ call: RESTCall
+    func choose(
+        _ name: String, among candidates: [RESTFunction], taking arguments: Set<String>, isPost: Bool, _ call: RESTCall
     ) async throws(RESTFailure) -> RESTFunction {
-        let fitting = candidates.filter { $0.accepts(arguments) }
-        guard let function = fitting.first else {
+        let callable = candidates.filter(\.isCallable)
+        let takesBytes = isPost && RESTFailure.wholeTypes[call.contentType.name] != nil
+        let fitting = callable.filter { $0.accepts(arguments) && !(takesBytes && $0.arguments.isEmpty) }
+        let whole = isPost ? callable.filter { $0.takesWhole(call.contentType) && !$0.accepts(arguments) } : []
+        let best = fitting.isEmpty ? whole : fitting
+        guard let function = best.first else {
             let known = try await lookUp(RESTFunction.names, call.schema, "").map {
                 String(decoding: $0, as: UTF8.self)
             }
-            throw .unknownFunction(name, among: candidates, taking: arguments.sorted(), known: known, call)
+            throw .unknownFunction(
+                name, among: callable, taking: arguments.sorted(), isPost: isPost, known: known, call)
         }
-        guard fitting.count == 1 else { throw .ambiguousFunction(fitting) }
+        guard best.count == 1 else { throw .ambiguousFunction(best) }
         return function
     }
 
-    // MARK: Bodies
-
     func collect(_ request: ServerRequest) async throws(RESTFailure) -> [UInt8] {
         do throws(ServerError) { return try await request.body.collect() } catch {
-            throw RESTFailure(400, "PGRST102", "The body did not arrive")
+            throw .unreadableBody("The body did not arrive")
         }
-    }
-
-    private func object(_ bytes: [UInt8]) throws(RESTFailure) -> JSONObject {
-        if bytes.isEmpty { return [:] }
-        guard let object = (try? JSON(parsing: bytes))?.object else {
-            throw RESTFailure(400, "PGRST102", "Empty or invalid json")
-        }
-        return object
     }
 }
 
 extension RESTFailure {
+    fileprivate static let limitOfOne = RESTFailure(
+        400, "PGRST128",
+        "Function must return SETOF or TABLE when max-affected preference is used with handling=strict")
+
+    /// The types of bodies that are one argument, with the type of that argument.
+    fileprivate static let wholeTypes = [
+        "text/plain": "text", "text/xml": "xml", "application/octet-stream": "bytea",
+    ]
+
     /// An unknown function, with the one that was probably meant.
     fileprivate static func unknownFunction(
-        _ name: String, among candidates: [RESTFunction], taking arguments: [String], known: [String], _ call: RESTCall
+        _ name: String, among candidates: [RESTFunction], taking arguments: [String], isPost: Bool, known: [String],
+        _ call: RESTCall
     ) -> RESTFailure {
+        let full = "\(call.schema).\(name)"
         let list = arguments.joined(separator: ", ")
-        var failure = RESTFailure(
-            404, "PGRST202",
-            "Could not find the function \(call.schema).\(name)\(list.isEmpty ? " without parameters" : "(\(list))") "
-                + "in the schema cache")
-        let what =
-            arguments.isEmpty
-            ? "without parameters" : "with \(arguments.count == 1 ? "parameter" : "parameters") \(list)"
-        let body = call.request.method == .post ? " or with a single unnamed json/jsonb parameter" : ""
+        let wholeType = isPost ? wholeTypes[call.contentType.name] : nil
+        let named = wholeType != nil ? "" : arguments.isEmpty ? " without parameters" : "(\(list))"
+        var failure = RESTFailure(404, "PGRST202", "Could not find the function \(full)\(named) in the schema cache")
+        var what =
+            arguments.isEmpty ? " without parameters" : " with parameter\(arguments.count == 1 ? "" : "s") \(list)"
+        if let wholeType {
+            what = " with a single unnamed \(wholeType) parameter"
+        } else if isPost, call.contentType.name == "application/json" {
+            what += " or with a single unnamed json/jsonb parameter"
+        }
         failure.details = .string(
-            "Searched for the function \(call.schema).\(name) \(what)\(body), "
-                + "but no matches were found in the schema cache.")
+            "Searched for the function \(full)\(what), but no matches were found in the schema cache.")
+        guard wholeType == nil else { return failure }
+        let lists = candidates.map { "(\($0.arguments.map(\.name).sorted().joined(separator: ", ")))" }
         let near =
             candidates.isEmpty
-            ? nearestName(to: name, in: known.map { String($0.prefix { $0 != "(" }) })
-            : known.first { $0.hasPrefix(name + "(") }
+            ? mostAlike(name, among: known, atLeast: 0.75)
+            : mostAlike("(\(list))", among: lists, includesSame: true).map { name + $0 }
         failure.hint =
             near.map { .string("Perhaps you meant to call the function \(call.schema).\($0)") } ?? .null
         return failure
     }
 
     fileprivate static func ambiguousFunction(_ fitting: [RESTFunction]) -> RESTFailure {
-        let list = fitting.map { function in
+        // As with the vendor, those with fewer arguments come first.
+        let sorted = fitting.sorted { one, other in
+            let lists = [one, other].map { $0.arguments.flatMap { [$0.name, $0.type] } }
+            return one.arguments.count == other.arguments.count
+                ? lists[0].lexicographicallyPrecedes(lists[1]) : one.arguments.count < other.arguments.count
+        }
+        let list = sorted.map { function in
             let arguments = function.arguments.map { "\($0.name) => \($0.type)" }.joined(separator: ", ")
             return "\(function.schema).\(function.name)(\(arguments))"
         }

@@ -7,7 +7,7 @@ extension LocalREST {
     func insert(
         into table: RESTTable, _ statement: RESTStatement, _ query: RESTQuery, _ call: RESTCall
     ) async throws(RESTFailure) -> ServerResponse {
-        let body = try RESTBody(try await Self.json(collect(call.request), call.request), call.columns)
+        let body = try await body(of: call)
         try body.check(against: table)
         for column in call.conflictColumns where table.types[column] == nil { throw .unknownColumn(column, table) }
         return try await insert(body, call.preferences.resolution, into: table, statement, query, call, success: 201)
@@ -17,7 +17,7 @@ extension LocalREST {
     func put(
         into table: RESTTable, _ statement: RESTStatement, _ query: RESTQuery, _ call: RESTCall
     ) async throws(RESTFailure) -> ServerResponse {
-        let body = try RESTBody(try await collect(call.request), call.columns)
+        let body = try RESTBody(Array(try await self.body(of: call).whole.utf8), nil)
         try body.check(against: table)
         var named: [String: String] = [:]
         for filter in query.filters {
@@ -42,28 +42,12 @@ extension LocalREST {
         return try await insert(body, .mergeDuplicates, into: table, statement, query, call, success: 201)
     }
 
-    /// A body as JSON, converted from any supported format.
-    private static func json(_ bytes: [UInt8], _ request: ServerRequest) throws(RESTFailure) -> [UInt8] {
-        switch (request.headers["Content-Type"] ?? "").prefix(while: { $0 != ";" }) {
-        case "application/x-www-form-urlencoded":
-            guard let form = FormCoding.decode(String(decoding: bytes, as: UTF8.self)) else {
-                throw RESTFailure(400, "PGRST102", "Empty or invalid form")
-            }
-            return JSON.object(JSONObject(form.map { (key: $0.name, value: JSON.string($0.value)) })).bytes()
-        case "text/csv":
-            let lines = RESTTableText.rows(String(decoding: bytes, as: UTF8.self))
-            guard let names = lines.first else { throw RESTFailure(400, "PGRST102", "Empty or invalid csv") }
-            let rows = lines.dropFirst().map { line in
-                JSON.object(
-                    JSONObject(
-                        zip(names, line).map { (key: $0, value: $1 == "NULL" ? JSON.null : JSON.string($1)) }))
-            }
-            guard lines.dropFirst().allSatisfy({ $0.count == names.count }) else {
-                throw RESTFailure(400, "PGRST102", "All lines must have same number of fields")
-            }
-            return JSON.array(rows).bytes()
-        default: return bytes
-        }
+    /// The rows of a body, in any supported format.
+    func body(of call: RESTCall) async throws(RESTFailure) -> RESTBody {
+        let bytes = try await collect(call.request)
+        let payload = try RESTPayload(bytes, type: call.contentType, columns: call.columns, isCall: false)
+        guard case .rows(let body) = payload else { throw .unreadableBody("Empty or invalid json") }
+        return body
     }
 
     private func insert(
@@ -77,9 +61,12 @@ extension LocalREST {
             wantsKey
             ? table.key.map { "\(name).\(RESTStatement.quoted($0))" }.joined(separator: ", ")
             : returned(name, query, call)
-        guard !body.rows.isEmpty else {
+        let deed: RESTPreferences.Deed =
+            call.request.method == .put
+            ? .put : .insert(resolves: !table.key.isEmpty || !call.conflictColumns.isEmpty)
+        guard !body.isEmpty else {
             return try await write(
-                "select \(returned) from \(table.quoted) as \(name) where false", statement, query, call,
+                "select \(returned) from \(table.quoted) as \(name) where false", statement, query, call, as: deed,
                 success: success)
         }
         var sql = "insert into \(table.quoted) as \(name) "
@@ -104,28 +91,34 @@ extension LocalREST {
             }
         }
         return try await write(
-            sql + " returning \(returned)", statement, query, call, success: success, key: wantsKey ? table.key : nil,
+            sql + " returning \(returned)", statement, query, call, as: deed, success: success,
+            key: wantsKey ? table.columns.map(\.name).filter(table.key.contains) : nil,
             countsInserted: resolution == .mergeDuplicates && !body.columns.isEmpty)
     }
 
-    /// The rows of a body: in the table's format, or one by one if missing values get their defaults.
+    /// The rows of a body: in the table's format, or one by one if missing values get their defaults, or if functions make
+    /// values of the JSON.
     func source(_ parameter: String, _ table: RESTTable, _ call: RESTCall) -> String {
-        call.preferences.takesDefaults
-            ? """
+        let made = table.columns.filter { $0.representation.fromJSON != nil }.compactMap { Self.literal($0.name) }
+        guard call.preferences.takesDefaults || !made.isEmpty else {
+            return "json_populate_recordset(null::\(table.quoted), \(parameter)::json) as \"request body\""
+        }
+        let element = "\"pgrst element\" - array[\(made.joined(separator: ", "))]::text[]"
+        return """
             jsonb_array_elements(\(parameter)::jsonb) as "pgrst element",
-            lateral jsonb_populate_record(null::\(table.quoted), "pgrst element") as "request body"
+            lateral jsonb_populate_record(null::\(table.quoted), \(element)) as "request body"
             """
-            : "json_populate_recordset(null::\(table.quoted), \(parameter)::json) as \"request body\""
     }
 
     func values(_ body: RESTBody, _ table: RESTTable, _ call: RESTCall) -> [String] {
-        let defaults = Dictionary(
-            table.columns.map { ($0.name, $0.defaultValue) }, uniquingKeysWith: { first, _ in first })
+        let columns = Dictionary(table.columns.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         return body.columns.map { name in
-            let column = "\"request body\".\(RESTStatement.quoted(name))"
-            guard call.preferences.takesDefaults, let value = defaults[name] ?? nil,
-                let literal = Self.literal(name)
-            else { return column }
+            var column = "\"request body\".\(RESTStatement.quoted(name))"
+            guard let literal = Self.literal(name) else { return column }
+            if let parser = columns[name]?.representation.fromJSON {
+                column = "\(parser)(nullif(\"pgrst element\" -> \(literal), 'null'::jsonb)::json)"
+            }
+            guard call.preferences.takesDefaults, let value = columns[name]?.defaultValue else { return column }
             return "case when \"pgrst element\" ? \(literal) then \(column) else \(value) end"
         }
     }
@@ -141,48 +134,5 @@ extension LocalREST {
         """
         set_config('pgrst.inserted', (coalesce(nullif(current_setting('pgrst.inserted', true), ''), '0')::int \(sign) 1)::text, true)
         """
-    }
-}
-
-/// The rows in a request's body.
-struct RESTBody: Sendable {
-    let rows: [JSONObject]
-    let columns: [String]
-    /// A list with the request's own text, so that numbers keep their digits.
-    let text: String
-
-    /// - Parameter named: The columns to use; without them, all objects must have the same ones.
-    init(_ bytes: [UInt8], _ named: [String]?) throws(RESTFailure) {
-        guard let json = try? JSON(parsing: bytes) else { throw RESTFailure(400, "PGRST102", "Empty or invalid json") }
-        let given = String(decoding: bytes, as: UTF8.self)
-        text = json.array == nil ? "[\(given)]" : given
-        switch json {
-        case .object(let object): rows = [object]
-        case .array(let elements):
-            let objects = elements.compactMap(\.object)
-            guard objects.count == elements.count else {
-                throw RESTFailure(400, "PGRST102", "All elements must be objects")
-            }
-            rows = objects
-        // A plain value has no columns, and so is not a row.
-        default: rows = []
-        }
-        let first = rows.first?.keys ?? []
-        guard named != nil || rows.allSatisfy({ Set($0.keys) == Set(first) }) else {
-            throw RESTFailure(400, "PGRST102", "All object keys must match")
-        }
-        columns = named ?? first
-    }
-
-    /// Checks that the table has all columns.
-    func check(against table: RESTTable) throws(RESTFailure) {
-        let types = table.types
-        for column in columns where types[column] == nil { throw .unknownColumn(column, table) }
-    }
-}
-
-extension RESTFailure {
-    static func unknownColumn(_ column: String, _ table: RESTTable) -> RESTFailure {
-        RESTFailure(400, "PGRST204", "Could not find the '\(column)' column of '\(table.name)' in the schema cache")
     }
 }

@@ -8,121 +8,134 @@ extension LocalREST {
     ///
     /// - Parameters:
     ///   - source: The SQL after `from`; the statement has its parameters.
-    ///   - isScalar: Whether the rows have one column, which is the result itself.
     ///   - check: A condition that must hold before.
     func read(
-        _ source: String, _ statement: RESTStatement, _ query: RESTQuery, _ call: RESTCall, isScalar: Bool = false,
-        readOnly: Bool = true, after check: PostgresStatement? = nil
+        _ source: String, _ statement: RESTStatement, _ query: RESTQuery, _ call: RESTCall, shape: RESTShape = .rows,
+        readOnly: Bool = true, isVoid: Bool = false, after check: PostgresStatement? = nil
     ) async throws(RESTFailure) -> ServerResponse {
-        var statement = statement
-        let source = source + (try statement.join(query.joins, cap: maximumRows))
-        let conditions = try statement.conditions(query.filters)
-        let counting = PostgresStatement("select count(*) from \(source) where \(conditions)", statement.parameters)
-        let alias = RESTStatement.quoted(statement.alias)
-        let items = isScalar ? "\(alias) as \(alias)" : try statement.items(query.selection)
-        let grouping = isScalar ? "" : try statement.grouping(query.selection)
-        let limit = min(call.limit ?? .max, maximumRows)
-        let inner =
-            "select \(items) from \(source) where \(conditions)\(grouping)\(try statement.order(call.order)) limit \(limit) offset \(call.offset)"
-        let row = isScalar ? "to_json(\"pgrst row\".\(alias))" : "row_to_json(\"pgrst row\")"
-        var demand = call.isOne ? ", " + RESTFailure.demanding("count(*) = 1", or: "PGRST116", "count(*)") : ""
-        if let limit = call.preferences.maximumAffected, call.request.method == .post {
-            demand += ", " + RESTFailure.demanding("count(*) <= \(limit)", or: "PGRST124", "count(*)")
+        // What changes things is called once, also where its rows are counted.
+        let isOnce = !readOnly && !shape.isSingle && [.exact, .estimated].contains(call.preferences.counting)
+        let (rows, counting) = try statements(source, statement, query, call, shape, isOnce: isOnce)
+        if case .plan(let plan, of: _) = call.form {
+            return try await describe(plan, of: rows, call, readOnly: readOnly)
         }
-        let rows = PostgresStatement(
-            "select coalesce(json_agg(\(row)), '[]')::text, count(*)::text\(demand) from (\(inner)) as \"pgrst row\"",
-            statement.parameters)
+        let results = try await run(
+            [rows, counting, Self.responseSettings].compactMap { $0 }, call, readOnly: readOnly, after: check)
+        let total: Int? =
+            switch call.preferences.counting {
+            case nil: nil
+            case _ where shape.isSingle: 1
+            case _ where isOnce: Self.number(results[0].rows.first?.last)
+            case .planned: Self.plannedRows(results[1])
+            case .exact, .estimated: Self.number(results[1].rows.first?.first)
+            }
+        return try page(results[0], total: total, settings: results.last, call, shape, isVoid: isVoid)
+    }
 
-        var statements = [rows]
-        switch call.preferences.counting {
-        case .exact?: statements.append(counting)
-        case .planned?:
-            statements.append(PostgresStatement("explain (format json) " + counting.sql, counting.parameters))
-        case .estimated?: statements.append(counting)
-        case nil: break
+    /// The statement that gives the rows' result and their number, and one that counts all rows if that is wanted.
+    ///
+    /// - Parameter isOnce: Whether the first statement counts as well, in its last column.
+    private func statements(
+        _ source: String, _ statement: RESTStatement, _ query: RESTQuery, _ call: RESTCall, _ shape: RESTShape,
+        isOnce: Bool
+    ) throws(RESTFailure) -> (rows: PostgresStatement, counting: PostgresStatement?) {
+        var statement = statement
+        let alias = RESTStatement.quoted(statement.alias)
+        let record = "\"pgrst source\".\"record\""
+        let once = "\"pgrst source\" as materialized (select \(alias) as \"record\" from \(source)), "
+        let origin = isOnce ? "(select (\(record)).* from \"pgrst source\") as \(alias)" : source
+        let joined = origin + (try statement.join(query.joins, cap: maximumRows))
+        let found = "from \(joined) where \(try statement.conditions(query.filters))"
+        let counting = PostgresStatement("select count(*) \(found)", statement.parameters)
+        let items = try statement.items(query.selection)
+        let grouping = try statement.grouping(query.selection)
+        let limit = min(call.limit ?? .max, maximumRows)
+        let order = try statement.order(call.order)
+        let inner = "select \(items) \(found)\(grouping)\(order) limit \(limit) offset \(call.offset)"
+        var results = [call.form.content(shape), shape.isSingle ? "'1'" : "count(*)::text"]
+        if call.isOne, !shape.isSingle {
+            results.append(RESTFailure.demanding("count(*) = 1", or: "PGRST116", "count(*)"))
         }
-        statements.append(Self.responseSettings)
-        let results = try await run(statements, call, readOnly: readOnly, after: check)
-        let total =
-            statements.count < 3
-            ? nil
-            : call.preferences.counting == .planned ? Self.plannedRows(results[1]) : results[1].text.flatMap { Int($0) }
-        return try page(results[0], total: total, settings: results.last, call)
+        if let limit = call.preferences.maximumAffected, call.request.method == .post, !shape.isSingle {
+            results.append(RESTFailure.demanding("count(*) <= \(limit)", or: "PGRST124", "count(*)"))
+        }
+        if isOnce { results.append("(\(counting.sql))::text") }
+        let sql = """
+            with \(isOnce ? once : "")\(RESTForm.rows) as (\(inner))
+            select \(results.joined(separator: ", ")) from \(RESTForm.rows) as \(RESTForm.row)
+            """
+        let rows = PostgresStatement(sql, statement.parameters, isPrepared: shape.isSingle)
+        switch call.preferences.counting {
+        // A single value is one.
+        case nil,
+            _ where shape.isSingle || isOnce:
+            return (rows, nil)
+        case .planned:
+            return (rows, PostgresStatement("explain (format json) " + counting.sql, counting.parameters))
+        case .exact, .estimated: return (rows, counting)
+        }
     }
 
     /// One page of rows, with its range.
     private func page(
-        _ result: PostgresResult, total: Int?, settings: PostgresResult?, _ call: RESTCall
+        _ result: PostgresResult, total: Int?, settings: PostgresResult?, _ call: RESTCall, _ shape: RESTShape,
+        isVoid: Bool
     ) throws(RESTFailure) -> ServerResponse {
-        let count = Self.count(of: result)
+        let isTable = call.request.parameters["table"] != nil
+        let applied = call.preferences.applied(to: isTable ? .read : .call)
+        let count = shape.isSingle ? 1 : Self.count(of: result)
         if let total, call.offset > total {
             var failure = RESTFailure.outOfRange(
                 "An offset of \(call.offset) was requested, but there are only \(total) rows.")
             failure.headers = [("Content-Range", "*/\(total)"), ("Content-Location", call.location)]
-            if !call.preferences.applied.isEmpty {
-                failure.headers.append(("Preference-Applied", call.preferences.applied.joined(separator: ", ")))
-            }
+            if !applied.isEmpty { failure.headers.append(("Preference-Applied", applied.joined(separator: ", "))) }
             throw failure
         }
-        var response = body(result, call)
+        var response = isVoid ? ServerResponse(status: 204) : body(result, call)
         response.headers["Content-Range"] = Self.range(from: call.offset, count, total)
-        if call.request.parameters["table"] != nil { response.headers["Content-Location"] = call.location }
-        if let total, total > 0, count < total { response.status = 206 }
-        say(call.preferences.applied, in: &response)
+        if isTable { response.headers["Content-Location"] = call.location }
+        if !isVoid, let total, total > 0, count < total { response.status = 206 }
+        say(applied, in: &response)
         try apply(settings, to: &response)
         return response
     }
 
-    /// The rows of a result, in the requested format.
+    /// The result, in the form that `RESTForm.content` gave it.
     func body(_ result: PostgresResult, _ call: RESTCall) -> ServerResponse {
-        let text = result.text ?? "[]"
-        switch call.form {
-        case .many(stripsNulls: false): return .json(Array(text.utf8))
-        case .many(stripsNulls: true):
-            let rows = (try? JSON(parsing: text))?.withoutNulls.text() ?? text
-            var response = ServerResponse.json(Array(rows.utf8))
-            response.headers["Content-Type"] = "application/vnd.pgrst.array+json;nulls=stripped; charset=utf-8"
-            return response
-        case .table:
-            return .text(Self.table(text), type: "text/csv; charset=utf-8")
-        case .one: break
+        // A single row that conditions leave out gives nothing at all.
+        var bytes = result.rows.isEmpty ? Array("null".utf8) : result.rows[0].first.flatMap { $0 } ?? []
+        if case .handled(let handler) = call.form, handler.isBinary {
+            // The database writes bytes as “\\x6869”.
+            bytes = Hex.decode(String(decoding: bytes.dropFirst(2), as: UTF8.self)) ?? bytes
         }
-        guard case .one(let stripsNulls) = call.form else { return .json(Array(text.utf8)) }
-        // The object is between the brackets of a list with one element.
-        var object = String(text.dropFirst().dropLast())
-        if stripsNulls, let json = try? JSON(parsing: object) { object = json.withoutNulls.text() }
-        var response = ServerResponse.json(Array(object.utf8))
-        response.headers["Content-Type"] = "application/vnd.pgrst.object+json; charset=utf-8"
+        var response = ServerResponse(body: bytes)
+        response.headers["Content-Type"] = call.form.contentType
+        if call.namesSchema { response.headers["Content-Profile"] = call.schema }
         return response
     }
 
-    /// Rows as comma-separated values, below the names of the columns.
-    private static func table(_ text: String) -> String {
-        let rows = ((try? JSON(parsing: text))?.array ?? []).compactMap(\.object)
-        guard let names = rows.first?.keys else { return "" }
-        let lines = rows.map { row in
-            names.map { name in
-                switch row[name] {
-                case nil, .null?: ""
-                case .string(let text)?: quoted(text)
-                case let value?: quoted(value.text())
-                }
-            }
+    /// The database's plan of a statement, in place of its result.
+    func describe(
+        _ plan: RESTPlan, of statement: PostgresStatement, _ call: RESTCall, readOnly: Bool
+    ) async throws(RESTFailure) -> ServerResponse {
+        let described = PostgresStatement(plan.prefix + statement.sql, statement.parameters)
+        let lines = try await run([described], call, readOnly: readOnly)[0].rows.map { row in
+            String(decoding: row.first.flatMap { $0 } ?? [], as: UTF8.self)
         }
-        return ([names.map(quoted)] + lines).map { $0.joined(separator: ",") }.joined(separator: "\n")
-    }
-
-    private static func quoted(_ text: String) -> String {
-        guard text.contains(where: { " ,\"\n\r()\\".contains($0) }) || text.isEmpty else { return text }
-        return "\"" + text.map { $0 == "\"" ? "\"\"" : String($0) }.joined() + "\""
+        var response = ServerResponse(body: Array(lines.joined(separator: "\n").utf8))
+        response.headers["Content-Type"] = plan.contentType
+        if call.namesSchema { response.headers["Content-Profile"] = call.schema }
+        return response
     }
 
     func say(_ applied: [String], in response: inout ServerResponse) {
         if !applied.isEmpty { response.headers["Preference-Applied"] = applied.joined(separator: ", ") }
     }
 
-    static func count(of result: PostgresResult) -> Int {
-        result.rows.first?.dropFirst().first.flatMap { $0 }.flatMap { Int(String(decoding: $0, as: UTF8.self)) } ?? 0
+    static func count(of result: PostgresResult) -> Int { number(result.rows.first?.dropFirst().first) ?? 0 }
+
+    private static func number(_ value: [UInt8]??) -> Int? {
+        value.flatMap { $0 }.flatMap { Int(String(decoding: $0, as: UTF8.self)) }
     }
 
     static func range(from offset: Int, _ count: Int, _ total: Int?) -> String {
@@ -151,31 +164,23 @@ extension LocalREST {
         }
         if let status = text(0) {
             guard let number = Int(status), (200...599).contains(number) else {
-                throw RESTFailure(500, "PGRST112", "response.status setting must be a valid status code")
+                throw RESTFailure(500, "PGRST112", "response.status guc must be a valid status code")
             }
             response.status = number
         }
         guard let headers = text(1) else { return }
-        guard let list = (try? JSON(parsing: headers))?.array else {
-            throw RESTFailure(500, "PGRST111", "response.headers setting must be a list of objects with one pair each")
+        guard let list = (try? JSON(parsing: headers))?.array,
+            list.allSatisfy({ $0.object?.members.count == 1 && $0.object?.members.first?.value.string != nil })
+        else {
+            throw RESTFailure(
+                500, "PGRST111",
+                "response.headers guc must be a JSON array composed of objects with a single key and a string value")
         }
-        for pair in list.compactMap(\.object).flatMap({ $0.members }) {
-            guard let value = pair.value.string, value.utf8.allSatisfy({ $0 >= 32 }) else { continue }
-            response.headers[pair.key] = value
+        let fields = list.compactMap(\.object).flatMap(\.members).filter { field in
+            field.value.string?.utf8.allSatisfy { $0 >= 32 } == true
         }
-    }
-}
-
-extension JSON {
-    /// Without null members, at all depths.
-    fileprivate var withoutNulls: JSON {
-        switch self {
-        case .object(let object):
-            .object(
-                JSONObject(
-                    object.filter { !$0.value.isNull }.map { (key: $0.key, value: $0.value.withoutNulls) }))
-        case .array(let elements): .array(elements.map(\.withoutNulls))
-        default: self
-        }
+        // They take the place of the service's own; several of one name, such as cookies, all count.
+        for field in fields { response.headers[field.key] = nil }
+        for field in fields { response.headers.add(field.key, field.value.string ?? "") }
     }
 }

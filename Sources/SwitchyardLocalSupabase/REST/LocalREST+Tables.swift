@@ -1,4 +1,3 @@
-import Switchyard
 import SwitchyardBytes
 import SwitchyardServerKit
 import SwitchyardWire
@@ -7,31 +6,36 @@ import SwitchyardWire
 extension LocalREST {
     func callTable(_ call: RESTCall) async throws(RESTFailure) -> ServerResponse {
         let table = try await table(call.request.parameters["table"] ?? "", call)
-        let statement = RESTStatement(alias: table.name, columns: table.readable)
+        let call = try await negotiated(call, handlers: table.handlers)
+        let statement = RESTStatement(table)
         let query = try await query(call, call.others, of: table.name, as: statement.alias)
         switch call.request.method {
         case .post: return try await insert(into: table, statement, query, call)
         case .put: return try await put(into: table, statement, query, call)
         case .patch: return try await update(table, statement, query, call)
         case .delete: return try await delete(from: table, statement, query, call)
-        default:
+        case .get, .head:
             let source = "\(table.quoted) as \(RESTStatement.quoted(statement.alias))"
             return try await read(source, statement, query, call)
+        default: throw .unsupportedMethod(call.request.method)
         }
     }
 
-    private func table(_ name: String, _ call: RESTCall) async throws(RESTFailure) -> RESTTable {
-        let found = try await lookUp(RESTTable.query, call.schema, name)
-        guard let bytes = found.first, let table = RESTTable(bytes, schema: call.schema, name: name) else {
+    func table(_ name: String, _ call: RESTCall) async throws(RESTFailure) -> RESTTable {
+        guard let table = try await table(name, of: call.schema) else {
             var failure = RESTFailure(
                 404, "PGRST205", "Could not find the table '\(call.schema).\(name)' in the schema cache")
             let others = try await lookUp(RESTTable.names, call.schema, "").map { String(decoding: $0, as: UTF8.self) }
-            if let near = nearestName(to: name, in: others) {
+            if let near = RESTFailure.mostAlike(name, among: others, atLeast: 0.75) {
                 failure.hint = .string("Perhaps you meant the table '\(call.schema).\(near)'")
             }
             throw failure
         }
         return table
+    }
+
+    func table(_ name: String, of schema: String) async throws(RESTFailure) -> RESTTable? {
+        try await lookUp(RESTTable.query, schema, name).first.flatMap { RESTTable($0, schema: schema, name: name) }
     }
 
     // MARK: Updating and deleting
@@ -40,10 +44,7 @@ extension LocalREST {
         _ table: RESTTable, _ statement: RESTStatement, _ query: RESTQuery, _ call: RESTCall
     ) async throws(RESTFailure) -> ServerResponse {
         var statement = statement
-        let body = try RESTBody(try await collect(call.request), call.columns)
-        guard body.rows.count == 1 else {
-            throw RESTFailure(400, "PGRST102", "The body of an update is one object")
-        }
+        let body = try await body(of: call)
         try body.check(against: table)
         try requireConditions(query.filters, "UPDATE")
         let name = RESTStatement.quoted(statement.alias)
@@ -51,7 +52,7 @@ extension LocalREST {
             // Nothing to set, so no rows are changed.
             return try await write(
                 "select \(returned(name, query, call)) from \(table.quoted) as \(name) where false", statement, query,
-                call, success: 204)
+                call, as: .update, success: 204, rangeStart: 0)
         }
         let parameter = statement.bind(body.text)
         let changes = zip(body.columns, values(body, table, call)).map { "\(RESTStatement.quoted($0)) = \($1)" }
@@ -60,7 +61,7 @@ extension LocalREST {
             from \(source(parameter, table, call))
             where \(try statement.conditions(query.filters)) returning \(returned(name, query, call))
             """
-        return try await write(sql, statement, query, call, success: 204, rangeStart: 0)
+        return try await write(sql, statement, query, call, as: .update, success: 204, rangeStart: 0)
     }
 
     private func delete(
@@ -73,7 +74,7 @@ extension LocalREST {
             delete from \(table.quoted) as \(name) where \(try statement.conditions(query.filters))
             returning \(returned(name, query, call))
             """
-        return try await write(sql, statement, query, call, success: 204)
+        return try await write(sql, statement, query, call, as: .delete, success: 204)
     }
 
     /// As with the vendor, requires conditions, so that a whole table is not changed by accident.
@@ -106,8 +107,8 @@ extension LocalREST {
     ///   - success: The status if no rows are requested.
     ///   - rangeStart: The start of an update's range; other writes have none.
     func write(
-        _ sql: String, _ statement: RESTStatement, _ query: RESTQuery, _ call: RESTCall, success: Int,
-        rangeStart: Int? = nil, key: [String]? = nil, countsInserted: Bool = false
+        _ sql: String, _ statement: RESTStatement, _ query: RESTQuery, _ call: RESTCall, as deed: RESTPreferences.Deed,
+        success: Int, rangeStart: Int? = nil, key: [String]? = nil, countsInserted: Bool = false
     ) async throws(RESTFailure) -> ServerResponse {
         var statement = statement
         let isAnswered = call.preferences.returning == .representation
@@ -125,40 +126,46 @@ extension LocalREST {
         } else if key != nil {
             inner = "select * from written"
         }
-        let rows = isAnswered || key != nil ? "coalesce(json_agg(row_to_json(\"pgrst row\")), '[]')::text" : "null"
+        let content =
+            isAnswered
+            ? call.form.content(.rows)
+            : key == nil ? "null" : "case when count(*) = 1 then json_agg(\(RESTForm.row)) -> 0 end::text"
+        let writing = PostgresStatement(
+            "with written as (\(sql)), \(RESTForm.rows) as (\(inner)) select \(content), count(*)::text\(demands) from \(RESTForm.rows) as \(RESTForm.row)",
+            statement.parameters)
+        if case .plan(let plan, of: _) = call.form {
+            return try await describe(plan, of: writing, call, readOnly: false)
+        }
         let results = try await run(
             [
-                PostgresStatement(
-                    "with written as (\(sql)) select \(rows), count(*)::text\(demands) from (\(inner)) as \"pgrst row\"",
-                    statement.parameters),
-                PostgresStatement("select current_setting('pgrst.inserted', true)"), Self.responseSettings,
+                writing, PostgresStatement("select current_setting('pgrst.inserted', true)"), Self.responseSettings,
             ], call, readOnly: false)
         let count = Self.count(of: results[0])
         let isUpdateOnly = countsInserted && results[1].text == "0"
-        let isReplaced = call.request.method == .put && isUpdateOnly
-        var response = ServerResponse(status: isReplaced ? 204 : isUpdateOnly ? 200 : success)
+        var response = ServerResponse(status: call.request.method == .put ? 204 : isUpdateOnly ? 200 : success)
         if isAnswered {
             response = body(results[0], call)
             if success == 201, !isUpdateOnly { response.status = 201 }
-        } else if let key, let row = results[0].text.flatMap({ try? JSON(parsing: $0) })?[0] {
+        } else if let key, let row = results[0].text.flatMap({ try? JSON(parsing: $0) }) {
             response.headers["Location"] = Self.location(of: row, key, call)
         }
         let total = call.preferences.counting == nil ? nil : count
         guard call.request.method != .put else {
-            say(call.preferences.applied, in: &response)
+            say(call.preferences.applied(to: deed), in: &response)
             try apply(results.last, to: &response)
             return response
         }
         response.headers["Content-Range"] =
             rangeStart.map { Self.range(from: $0, count, total) } ?? "*/" + (total.map { "\($0)" } ?? "*")
-        say(call.preferences.applied, in: &response)
+        say(call.preferences.applied(to: deed), in: &response)
         try apply(results.last, to: &response)
         return response
     }
 
     private static func location(of row: JSON, _ key: [String], _ call: RESTCall) -> String {
         let items = key.map { name in
-            (name: name, value: "eq." + (row[name].map { $0.string ?? $0.text() } ?? ""))
+            let value = row[name] ?? .null
+            return (name: name, value: value.isNull ? "is.null" : "eq." + (value.string ?? value.text()))
         }
         return "/\(PercentCoding.encode(call.request.parameters["table"] ?? ""))?"
             + FormCoding.encode(items, space: .percent)

@@ -12,6 +12,7 @@ struct LocalREST: LocalSupabaseService {
     private let allowsAggregates: Bool
     let functions = KnownFunctions()
     let knownRelations = KnownRelations()
+    private let timeZones = KnownTimeZones()
 
     init(_ context: LocalSupabaseContext) {
         database = context.database
@@ -22,29 +23,32 @@ struct LocalREST: LocalSupabaseService {
     }
 
     package func addRoutes(to router: inout Router) {
-        for method in [HTTPMethod.get, .post] {
+        for method in [HTTPMethod.options, nil] {
+            let isQuestion = method != nil
+            router.on(method, "/rest/v1/") { request in
+                isQuestion ? .methods("OPTIONS,GET,HEAD") : await root(request)
+            }
             router.on(method, "/rest/v1/rpc/{function}") { request in
-                await answer(request) { call throws(RESTFailure) in try await callFunction(call) }
+                await answer(request) { call throws(RESTFailure) in
+                    isQuestion ? try await methods(ofFunction: call) : try await callFunction(call)
+                }
             }
-        }
-        for method in [HTTPMethod.get, .post, .patch, .put, .delete] {
             router.on(method, "/rest/v1/{table}") { request in
-                await answer(request) { call throws(RESTFailure) in try await callTable(call) }
+                await answer(request) { call throws(RESTFailure) in
+                    isQuestion ? try await methods(ofTable: call) : try await callTable(call)
+                }
             }
         }
-        router.on(.get, "/rest/v1/") { request in
-            await admitted(request) { token throws(RESTFailure) in
-                try await describe(RESTCall.schema(of: request, exposing: schemas), to: token.role)
+        router.on(nil, "/rest/v1/{path...}") { _ in RESTFailure.unknownPath.response }
+    }
+
+    private func root(_ request: ServerRequest) async -> ServerResponse {
+        await admitted(request) { token throws(RESTFailure) in
+            guard request.method == .get || request.method == .head else {
+                throw .unsupportedMethod(request.method)
             }
-        }
-        router.on(.options, "/rest/v1/{path...}") { _ in
-            ServerResponse(
-                headers: [
-                    "Allow": "OPTIONS,GET,HEAD,POST,PUT,PATCH,DELETE", "Access-Control-Allow-Origin": "*",
-                ])
-        }
-        router.on(nil, "/rest/v1/{path...}") { _ in
-            RESTFailure(404, "PGRST125", "Invalid path specified in request URL").response
+            return try await describe(
+                RESTCall.schema(of: request, exposing: schemas), to: token.role, request)
         }
     }
 
@@ -52,15 +56,49 @@ struct LocalREST: LocalSupabaseService {
         _ request: ServerRequest, _ body: (RESTCall) async throws(RESTFailure) -> ServerResponse
     ) async -> ServerResponse {
         await admitted(request) { token throws(RESTFailure) in
-            let call = try RESTCall(request, as: token, exposing: schemas)
-            // Those over related rows are left to the vendor's service.
-            let isRefused = !allowsAggregates || call.request.method != .get || call.request.parameters["table"] == nil
-            if call.selection.embeddings.contains(where: { $0.selection.hasAggregates })
-                || (call.selection.hasAggregates && isRefused)
-            {
-                throw RESTFailure(400, "PGRST123", "Use of aggregate functions is not allowed")
+            // Without its last slash, the path of a folder would be that of a table.
+            guard !request.rawPath.hasSuffix("/") else { throw .unknownPath }
+            let call = try await settled(RESTCall(request, as: token, exposing: schemas))
+            if call.selection.hasAggregates {
+                // Those over related rows are left to the vendor's service.
+                let isSupported = [.get, .head].contains(request.method) && request.parameters["table"] != nil
+                let isNested = call.selection.embeddings.contains { $0.selection.hasAggregates }
+                guard isSupported, !isNested, try await configuration().allowsAggregates ?? allowsAggregates else {
+                    throw RESTFailure(400, "PGRST123", "Use of aggregate functions is not allowed")
+                }
             }
             return try await body(call)
+        }
+    }
+
+    /// The call with the preferences that count in this project.
+    private func settled(_ call: RESTCall) async throws(RESTFailure) -> RESTCall {
+        var call = call
+        let allowsEnding = call.preferences.ending == nil ? false : try await configuration().allowsEnding
+        var knowsTimeZone = true
+        if let zone = call.preferences.timeZone {
+            do throws(PostgresFailure) { knowsTimeZone = try await timeZones.contains(zone, in: database) } catch {
+                throw RESTFailure(error, isAnonymous: false)
+            }
+        }
+        try call.preferences.settle(allowsEnding: allowsEnding, knowsTimeZone: knowsTimeZone)
+        return call
+    }
+
+    /// The call with the form of its result.
+    func negotiated(_ call: RESTCall, handlers: [RESTMediaHandler]) async throws(RESTFailure) -> RESTCall {
+        var call = call
+        let accepted = call.accepted
+        let allowsPlans = accepted.contains { $0.plan != nil } ? try await configuration().allowsPlans : false
+        call.form = try RESTForm(
+            accepted, handlers: handlers, isEverything: call.selection.isEverything, allowsPlans: allowsPlans)
+        return call
+    }
+
+    /// What the project's owner has set; it counts at once.
+    private func configuration() async throws(RESTFailure) -> RESTConfiguration {
+        do throws(PostgresFailure) { return try await .read(from: database) } catch {
+            throw RESTFailure(error, isAnonymous: false)
         }
     }
 
@@ -87,11 +125,15 @@ struct LocalREST: LocalSupabaseService {
             (name: "request.cookies", value: Self.text(Self.cookies(of: call.request))),
         ]
         if let zone = call.preferences.timeZone { settings.append((name: "timezone", value: zone)) }
+        // What would be refused at the end is refused before everything is taken back.
+        let ending =
+            call.preferences.ending == .rollback
+            ? [PostgresStatement("set constraints all immediate"), PostgresStatement("rollback")] : []
         do throws(PostgresFailure) {
             let results = try await database.run(
-                (check.map { [$0] } ?? []) + statements, as: call.token, readOnly: readOnly,
+                (check.map { [$0] } ?? []) + statements + ending, as: call.token, readOnly: readOnly,
                 schemas: RESTStatement.quoted(call.schema) + ", extensions", settings: settings)
-            return check == nil ? results : Array(results.dropFirst())
+            return Array(results.dropFirst(check == nil ? 0 : 1).dropLast(ending.count))
         } catch {
             throw RESTFailure(refused: error) ?? RESTFailure(worded: error)
                 ?? RESTFailure(error, isAnonymous: call.token.role == "anon")

@@ -7,9 +7,11 @@ struct RESTCall: Sendable {
     let request: ServerRequest
     let token: SupabaseToken
     let schema: String
-    let preferences: RESTPreferences
-    /// The requested format of the result.
-    let form: Form
+    var preferences: RESTPreferences
+    /// The form of the result, which `LocalREST.negotiated` decides.
+    var form = RESTForm.many(stripsNulls: false)
+    /// Whether several schemas are exposed, or the request names one: then answers name it.
+    let namesSchema: Bool
     private(set) var selection = RESTSelection.everything
     private(set) var order: [RESTOrder] = []
     private(set) var limit: Int?
@@ -20,19 +22,25 @@ struct RESTCall: Sendable {
     /// The remaining parameters: conditions, or arguments of a function.
     private(set) var others: [(name: String, value: String)] = []
 
-    enum Form: Sendable {
-        case many(stripsNulls: Bool)
-        case one(stripsNulls: Bool)
-        case table
+    var isOne: Bool { form.isOne }
+
+    /// The field that names the schema.
+    private static func profile(of request: ServerRequest) -> String {
+        let isWrite = [HTTPMethod.post, .put, .patch, .delete].contains(request.method)
+        return isWrite ? "Content-Profile" : "Accept-Profile"
     }
 
-    var isOne: Bool { if case .one = form { true } else { false } }
+    /// The type of the body.
+    var contentType: RESTMediaType { RESTMediaType(request.headers["Content-Type"] ?? "application/json") }
+
+    /// The types of the result that the request takes.
+    var accepted: [RESTMediaType] { RESTMediaType.accepted(request.headers["Accept"]) }
 
     /// The schema that a request names, or else the first one.
     static func schema(
         of request: ServerRequest, exposing schemas: [String]
     ) throws(RESTFailure) -> String {
-        let schema = request.headers[request.method.isRead ? "Accept-Profile" : "Content-Profile"] ?? schemas[0]
+        let schema = request.headers[profile(of: request)] ?? schemas[0]
         guard schemas.contains(schema) else {
             var failure = RESTFailure(406, "PGRST106", "Invalid schema: \(schema)")
             failure.hint = .string("Only the following schemas are exposed: \(schemas.joined(separator: ", "))")
@@ -47,18 +55,25 @@ struct RESTCall: Sendable {
         self.request = request
         self.token = token
         schema = try RESTCall.schema(of: request, exposing: schemas)
-        preferences = try RESTPreferences(request.headers.values(for: "Prefer"))
-        form = try RESTCall.form(request.headers["Accept"] ?? "*/*")
+        namesSchema = schemas.count > 1 || request.headers[RESTCall.profile(of: request)] != nil
+        preferences = RESTPreferences(request.headers.values(for: "Prefer"))
         var embedded: [(path: [String], name: String, value: String)] = []
-        for (name, value) in request.queryItems {
+        var seen: Set<String> = []
+        for (name, value) in RESTCall.parameters(of: request) {
+            // Of these the first counts.
+            if RESTCall.single.contains(name), !seen.insert(name).inserted { continue }
             switch name {
-            case "select": selection = try RESTSelection(parsing: value)
-            case "order": order = try RESTOrder.parse(value)
+            case "select":
+                selection = try RESTCall.parse("select parameter", value) { text throws(RESTFailure) in
+                    try RESTSelection(parsing: text)
+                }
+            case "order": order = try RESTCall.parse("order", value, RESTOrder.parse)
             case "limit": limit = Int(value) ?? limit
             case "offset": offset = max(Int(value) ?? offset, 0)
-            case "columns": columns = try RESTCall.names(value)
+            case "columns": columns = try RESTCall.parse("columns parameter", value, RESTCall.names)
             case "apikey": break  // the gateway's
-            case "on_conflict": conflictColumns = try RESTCall.names(value)
+            case "on_conflict":
+                conflictColumns = try RESTCall.parse("on_conflict parameter", value, RESTCall.names)
             default:
                 if name.hasSuffix(".order") || name.hasSuffix(".limit") || name.hasSuffix(".offset") {
                     let (path, last) = try RESTEmbedding.path(of: name)
@@ -69,7 +84,7 @@ struct RESTCall: Sendable {
             }
         }
         for (path, name, value) in embedded {
-            let order = name == "order" ? try RESTOrder.parse(value) : []
+            let order = name == "order" ? try RESTCall.parse("order", value, RESTOrder.parse) : []
             if name == "limit", let limit = Int(value), limit < 0 { throw .negativeLimit }
             try selection.change(path) { embedding in
                 switch name {
@@ -116,28 +131,42 @@ struct RESTCall: Sendable {
     private static func names(_ text: String) throws(RESTFailure) -> [String] {
         var scanner = RESTScanner(text)
         var names: [String] = []
-        repeat { names.append(try scanner.name { $0 == "," }) } while scanner.skip(",")
+        repeat {
+            scanner.skipSpaces()
+            let isQuoted = scanner.peek == "\""
+            let name = try scanner.name { $0 == "," }
+            names.append(isQuoted ? name : name.trimmed)
+            scanner.skipSpaces()
+        } while scanner.skip(",")
         return names
     }
 
-    private static func form(_ accepted: String) throws(RESTFailure) -> Form {
-        for type in accepted.split(separator: ",") {
-            let parts = type.split(separator: ";").map { $0.filter { $0 != " " }.lowercased() }
-            switch parts.first ?? "" {
-            case "application/vnd.pgrst.object+json", "application/vnd.pgrst.object":
-                return .one(stripsNulls: parts.contains("nulls=stripped"))
-            case "*/*", "application/*", "application/json": return .many(stripsNulls: false)
-            case "application/vnd.pgrst.array+json", "application/vnd.pgrst.array":
-                return .many(stripsNulls: parts.contains("nulls=stripped"))
-            case "text/csv": return .table
-            default: continue
-            }
+    private static let single: Set<String> = ["select", "columns", "on_conflict"]
+
+    /// The parameters of the query. One without an equals sign says nothing.
+    private static func parameters(of request: ServerRequest) -> [(name: String, value: String)] {
+        let parts = (request.rawQuery ?? "").split(separator: "&")
+        return zip(parts, request.queryItems).filter { $0.0.utf8.contains(UInt8(ascii: "=")) }.map(\.1)
+    }
+
+    /// Parses a parameter; what cannot be read is named with its kind.
+    private static func parse<Value>(
+        _ kind: String, _ text: String, _ body: (String) throws(RESTFailure) -> Value
+    ) throws(RESTFailure) -> Value {
+        do throws(RESTFailure) { return try body(text) } catch {
+            guard error.code == "PGRST100" else { throw error }
+            throw .unparsable("\(kind) (\(text))", error.details.string ?? "")
         }
-        throw RESTFailure(406, "PGRST107", "None of these media types are available: \(accepted)")
     }
 }
 
 extension RESTFailure {
+    static let unknownPath = RESTFailure(404, "PGRST125", "Invalid path specified in request URL")
+
+    static func unsupportedMethod(_ method: HTTPMethod) -> RESTFailure {
+        RESTFailure(405, "PGRST117", "Unsupported HTTP method: \(method.rawValue)")
+    }
+
     static func outOfRange(_ details: String) -> RESTFailure {
         var failure = RESTFailure(416, "PGRST103", "Requested range not satisfiable")
         failure.details = .string(details)

@@ -18,22 +18,49 @@ struct RESTFailure: Error, Sendable {
         self.message = message
     }
 
-    init(_ refusal: SupabaseToken.Refusal) {
+    /// - Parameter text: The refused token.
+    init(_ refusal: SupabaseToken.Refusal, of text: String) {
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        guard !text.isEmpty else {
+            self.init(401, "PGRST301", "Empty JWT is sent in Authorization header")
+            return
+        }
+        guard parts.count == 3 else {
+            self.init(401, "PGRST301", "Expected 3 parts in JWT; got \(parts.count)")
+            return
+        }
         switch refusal {
         case .undecodable: self.init(401, "PGRST301", "JWT cryptographic operation failed")
-        case .wrongSignature: self.init(401, "PGRST301", "No suitable key or wrong key type")
+        case .wrongSignature: self.init(unsigned: SupabaseToken.algorithm(of: parts[0]))
         case .expired: self.init(401, "PGRST303", "JWT expired")
         case .notYetValid: self.init(401, "PGRST303", "JWT not yet valid")
         case .fromTheFuture: self.init(401, "PGRST303", "JWT issued at future")
-        case .malformedClaim(let name):
-            self.init(401, "PGRST303", "The JWT '\(name)' claim is not of the expected type")
+        case .malformedClaim("aud"):
+            self.init(401, "PGRST303", "The JWT 'aud' claim must be a string or an array of strings")
+        case .malformedClaim(let name): self.init(401, "PGRST303", "The JWT '\(name)' claim must be a number")
         case .unknownRole(let role): self.init(401, "22023", "role \"\(role)\" does not exist")
+        }
+    }
+
+    /// A token that no key of the project has signed.
+    private init(unsigned algorithm: String?) {
+        if algorithm == "none" {
+            self.init(401, "PGRST301", "Wrong or unsupported encoding algorithm")
+            details = "JWT is unsecured but expected 'alg' was not 'none'"
+        } else {
+            self.init(401, "PGRST301", "No suitable key or wrong key type")
+            details =
+                algorithm?.hasPrefix("HS") == true
+                ? "None of the keys was able to decode the JWT" : "No suitable key was found to decode the JWT"
         }
     }
 
     /// - Parameter isAnonymous: Whether no user was signed in; then a missing permission asks for a sign-in.
     init(_ failure: PostgresFailure, isAnonymous: Bool) {
-        self.init(RESTFailure.status(of: failure.code, isAnonymous: isAnonymous), failure.code, failure.message)
+        let isRole = failure.code == "22023" && failure.message.hasPrefix("role ")
+        self.init(
+            isRole ? 401 : RESTFailure.status(of: failure.code, isAnonymous: isAnonymous), failure.code, failure.message
+        )
         details = failure.details.map { .string($0) } ?? .null
         hint = failure.hint.map { .string($0) } ?? .null
     }

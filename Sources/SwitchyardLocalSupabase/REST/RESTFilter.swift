@@ -1,3 +1,5 @@
+import SwitchyardBytes
+
 /// A condition of a request.
 indirect enum RESTFilter: Hashable, Sendable {
     case comparison(RESTColumn, RESTOperation)
@@ -16,21 +18,28 @@ indirect enum RESTFilter: Hashable, Sendable {
         case "and", "or", "not.and", "not.or":
             guard value.hasPrefix("(") else { throw .unparsable(value) }
             var scanner = RESTScanner(name + value)
-            self = try RESTFilter(node: &scanner)
-            guard scanner.isAtEnd else { throw .unparsable(value) }
+            do throws(RESTFailure) {
+                self = try RESTFilter(node: &scanner)
+                guard scanner.isAtEnd else { throw RESTFailure.unparsable(value) }
+            } catch {
+                guard error.code == "PGRST100" else { throw error }
+                throw .unparsable("logic tree (\(value))", error.details.string ?? "")
+            }
         default:
             var scanner = RESTScanner(value)
             let isNegated = scanner.skip("not.")
             let operation: RESTOperation
             do throws(RESTFailure) {
                 operation = try RESTOperation(&scanner, inTree: false)
+            } catch  where error.details == RESTOperation.noState {
+                throw .unparsable("filter (\(value))", error.details.string ?? "")
             } catch {
                 throw .unparsable(
                     "filter (\(value))",
                     "unexpected \(value.first.map { "\"\($0)\"" } ?? "end of input") expecting \"not\" or operator (eq, gt, ...)"
                 )
             }
-            guard scanner.isAtEnd else { throw .unparsable(value) }
+            // As with the vendor, what follows a list or a state does not count.
             let filter = RESTFilter.comparison(try RESTColumn(parsing: name), operation)
             self = isNegated ? .not(filter) : filter
         }
@@ -99,11 +108,14 @@ enum RESTOperation: Hashable, Sendable {
         "null": "null", "not_null": "not null", "true": "true", "false": "false", "unknown": "unknown",
     ]
 
+    /// What is wrong with an operand of `is`.
+    static let noState: JSON = "expecting isVal: (null, not_null, true, false, unknown)"
+
     /// Whether a text is an operation; in function calls all others are arguments.
     static func isOne(_ text: String) -> Bool {
         var scanner = RESTScanner(text)
         _ = scanner.skip("not.")
-        return (try? RESTOperation(&scanner, inTree: false)) != nil && scanner.isAtEnd
+        return (try? RESTOperation(&scanner, inTree: false)) != nil
     }
 
     /// - Parameter inTree: Whether the value ends at a comma or parenthesis, and may be quoted.
@@ -118,9 +130,12 @@ enum RESTOperation: Hashable, Sendable {
         switch (name, modifier) {
         case ("in", nil): self = .inList(try Self.list(&scanner))
         case ("is", nil):
+            // As with the vendor, a state may be followed by anything.
             let text = scanner.take { $0.isLetter || $0 == "_" }.lowercased()
-            guard let state = Self.states[text], inTree || scanner.isAtEnd else { throw .unparsable("is.\(text)") }
-            self = .isState(state)
+            guard let state = Self.states.first(where: { inTree ? text == $0.key : text.hasPrefix($0.key) }) else {
+                throw .unparsable("is.\(text)", Self.noState.string ?? "")
+            }
+            self = .isState(state.value)
         case ("isdistinct", nil): self = .isDistinct(try Self.value(&scanner, inTree))
         default:
             if let function = Self.searches[name] {

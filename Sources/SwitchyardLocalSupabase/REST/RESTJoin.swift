@@ -91,14 +91,18 @@ extension RESTFailure {
         return failure
     }
 
-    /// As the vendor's service does, suggests rather distant names too, but nothing for a name that is known.
-    private static func mostAlike(_ name: String, among known: [String]) -> String? {
+    /// The name that was probably meant. As with the vendor, nothing is suggested for a name that is known, unless
+    /// `includesSame` is set.
+    static func mostAlike(
+        _ name: String, among known: [String], atLeast least: Double = 0.33, includesSame: Bool = false
+    ) -> String? {
         var best: (name: String, likeness: Double)?
-        guard !known.contains(name) else { return nil }
+        guard includesSame || !known.contains(name) else { return nil }
+        let letters = Array(name.lowercased())
         for candidate in Set(known).sorted() {
-            let length = max(candidate.count, name.count)
-            let likeness = 1 - Double(distance(Array(name), Array(candidate))) / Double(max(length, 1))
-            if likeness > max(best?.likeness ?? 0, 0.33) { best = (candidate, likeness) }
+            let other = Array(candidate.lowercased())
+            let likeness = 1 - Double(distance(letters, other)) / Double(max(letters.count, other.count, 1))
+            if likeness >= least, likeness > best?.likeness ?? 0 { best = (candidate, likeness) }
         }
         return best?.name
     }
@@ -154,7 +158,8 @@ extension RESTStatement {
         let (relationship, embedding) = (join.relationship, join.embedding)
         var inner = RESTStatement(
             alias: join.alias, columns: relationship.target.readable, parameters: parameters,
-            label: relationship.junction == nil ? join.alias : relationship.target.name)
+            label: relationship.junction == nil ? join.alias : relationship.target.name,
+            representations: relationship.target.representations, of: relationship.target.columnNames)
         let nested = try inner.join(join.joins, cap: cap)
         var conditions = [try inner.conditions(embedding.filters)]
         let (origin, rows) = (Self.quoted(alias), Self.quoted(join.alias))
@@ -206,8 +211,7 @@ extension RESTStatement {
             if let item {
                 names.append(item.alias ?? item.column.label)
             } else {
-                let columns = join.relationship.target.columns
-                names += columns.keys.sorted().compactMap { columns[$0] }
+                names += join.relationship.target.columnNames
             }
         }
         for inner in join.joins {

@@ -11,6 +11,11 @@ struct RESTRelations: Sendable {
         let columns: [Int: String]
         /// The readable columns, and functions of a row, with their types.
         let readable: [String: String]
+        /// The columns whose values have another form outside of the database.
+        let representations: [String: RESTRepresentation]
+
+        /// The names of the columns in their order.
+        var columnNames: [String] { columns.keys.sorted().compactMap { columns[$0] } }
 
         var quoted: String { RESTStatement.quoted(schema) + "." + RESTStatement.quoted(name) }
     }
@@ -29,7 +34,8 @@ struct RESTRelations: Sendable {
         select json_build_object(
           'relations', (
             select json_agg(json_build_array(c.oid::int8, n.nspname, c.relname, c.relkind,
-              (select json_agg(json_build_array(a.attnum, a.attname, t.typname)) from pg_attribute a join pg_type t on t.oid = a.atttypid
+              (select json_agg(json_build_array(a.attnum, a.attname, t.typname, \(RESTRepresentation.query)))
+               from pg_attribute a join pg_type t on t.oid = a.atttypid
                where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped),
               (select json_agg(json_build_array(p.proname, t.typname)) from pg_proc p join pg_type t on t.oid = p.prorettype
                where p.pronamespace = n.oid and p.pronargs = 1 and p.proargtypes[0] = c.reltype and not p.proretset)))
@@ -141,17 +147,20 @@ struct RESTRelations: Sendable {
             guard let id = item[0]?.int, let schema = item[1]?.string, let name = item[2]?.string else { continue }
             var columns: [Int: String] = [:]
             var readable = item[3]?.string == "v" ? [:] : RESTTable.systemColumns
+            var representations: [String: RESTRepresentation] = [:]
             for column in item[4]?.array ?? [] {
                 guard let number = column[0]?.int, let name = column[1]?.string else { continue }
                 columns[number] = name
                 readable[name] = column[2]?.string ?? ""
+                let representation = RESTRepresentation(column[3] ?? .null)
+                if !representation.isPlain { representations[name] = representation }
             }
             for function in item[5]?.array ?? [] {
                 if let name = function[0]?.string, readable[name] == nil { readable[name] = function[1]?.string ?? "" }
             }
             relations[id] = Relation(
                 id: id, schema: schema, name: name, isView: ["v", "m"].contains(item[3]?.string), columns: columns,
-                readable: readable)
+                readable: readable, representations: representations)
         }
         return relations
     }

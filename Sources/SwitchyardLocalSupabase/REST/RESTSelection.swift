@@ -131,7 +131,8 @@ struct RESTSelection: Hashable, Sendable {
 
     private static func cast(_ scanner: inout RESTScanner) throws(RESTFailure) -> String? {
         guard scanner.skip("::") else { return nil }
-        let cast = scanner.take { $0.isLetter || $0.isNumber || $0 == "_" }
+        // Names of several words, such as “double precision”, are not quoted; nothing else could be said with these letters.
+        let cast = scanner.take { $0.isLetter || $0.isNumber || "_ $".contains($0) }.trimmed
         guard !cast.isEmpty else { throw .unparsable("::") }
         return cast
     }
@@ -146,28 +147,32 @@ struct RESTOrder: Hashable, Sendable {
     /// `nil` for the database's default.
     let nullsFirst: Bool?
 
+    /// Parses a name; spaces around it do not count unless it is quoted.
+    private static func name(
+        _ scanner: inout RESTScanner, until isEnd: (Character) -> Bool
+    ) throws(RESTFailure) -> String {
+        scanner.skipSpaces()
+        if scanner.peek == "\"" { return try scanner.quoted() }
+        return try scanner.name(until: isEnd).trimmed
+    }
+
     static func parse(_ text: String) throws(RESTFailure) -> [RESTOrder] {
         var scanner = RESTScanner(text)
         var keys: [RESTOrder] = []
         repeat {
             var relation: String?
-            var name = try scanner.name { $0 == "." || $0 == "," || $0 == "(" }
+            var name = try RESTOrder.name(&scanner) { $0 == "." || $0 == "," || $0 == "(" }
             if scanner.skip("(") {
                 relation = name
-                name = try scanner.name { $0 == ")" }
+                name = try RESTOrder.name(&scanner) { $0 == ")" }
             }
             let column = RESTColumn(name, steps: try RESTColumn.steps(&scanner))
+            scanner.skipSpaces()
             if relation != nil { try scanner.demand(")") }
-            var (isDescending, nullsFirst): (Bool, Bool?) = (false, nil)
-            while scanner.skip(".") {
-                switch scanner.take(while: { $0.isLetter }) {
-                case "asc": isDescending = false
-                case "desc": isDescending = true
-                case "nullsfirst": nullsFirst = true
-                case "nullslast": nullsFirst = false
-                default: throw .unparsable(text)
-                }
-            }
+            let isDescending = scanner.skip(".desc")
+            if !isDescending { _ = scanner.skip(".asc") }
+            let isFirst = scanner.skip(".nullsfirst")
+            let nullsFirst = isFirst ? true : scanner.skip(".nullslast") ? false : nil
             keys.append(
                 RESTOrder(relation: relation, column: column, isDescending: isDescending, nullsFirst: nullsFirst))
         } while scanner.skip(",")

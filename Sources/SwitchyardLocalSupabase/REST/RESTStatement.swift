@@ -5,18 +5,32 @@ struct RESTStatement {
     let alias: String
     /// The allowed columns with their types; `nil` to leave the check to the database.
     let columns: [String: String]?
+    /// The columns whose values have another form outside of the database.
+    private let representations: [String: RESTRepresentation]
+    /// All columns, in their order, where some have another form outside.
+    private let represented: [String]
     /// The name of the rows in messages.
     private let label: String
     /// The related rows, which conditions and orders can refer to.
     var joins: [RESTJoin] = []
 
     init(
-        alias: String, columns: [String: String]? = nil, parameters: [String?] = [], label: String? = nil
+        alias: String, columns: [String: String]? = nil, parameters: [String?] = [], label: String? = nil,
+        representations: [String: RESTRepresentation] = [:], of names: [String] = []
     ) {
         self.alias = alias
         self.columns = columns
         self.parameters = parameters
         self.label = label ?? alias
+        self.representations = representations
+        represented = representations.isEmpty ? [] : names
+    }
+
+    /// A statement about rows of a table.
+    init(_ table: RESTTable) {
+        self.init(
+            alias: table.name, columns: table.readable, representations: table.representations,
+            of: table.columns.map(\.name))
     }
 
     /// Continues with the parameters of a part that was begun with those of this statement.
@@ -67,16 +81,30 @@ struct RESTStatement {
             // Without related rows, the join gives nothing at all.
             return "\(Self.quoted(joined(column.name) ?? "")) is not distinct from null"
         case .comparison(let column, let operation):
-            return try comparison(searchable(try self.column(column), column, operation), operation)
+            let left = searchable(try self.column(column), column, operation)
+            let parser = column.steps.isEmpty ? representations[column.name]?.fromText : nil
+            if let parser, let text = parsed(left, operation, by: parser) { return text }
+            return try comparison(left, operation)
         }
     }
 
-    /// A value in the form that an operation needs: text and JSON have to be split into words before they are searched.
+    /// A value in the form that an operation needs: all but lists of words are split into words before they are searched.
     private mutating func searchable(_ value: String, _ column: RESTColumn, _ operation: RESTOperation) -> String {
-        guard case .search(_, let language, _) = operation, let type = columns?[column.name],
-            !column.steps.isEmpty || ["text", "varchar", "bpchar", "json", "jsonb"].contains(type)
+        guard case .search(_, let language, _) = operation,
+            !column.steps.isEmpty || columns?[column.name] != "tsvector"
         else { return value }
         return "to_tsvector(\(language.map { bind($0) + "::regconfig, " } ?? "")\(value))"
+    }
+
+    /// A comparison with values that a function makes of text; `nil` for operations that take the text itself.
+    private mutating func parsed(_ left: String, _ operation: RESTOperation, by parser: String) -> String? {
+        switch operation {
+        case .compare(let sign, let text) where !sign.hasSuffix("like"):
+            "\(left) \(sign) \(parser)(\(bind(text))::text)"
+        case .inList(let elements):
+            "\(left) = any (select \(parser)(unnest(\(bind(Self.array(elements)))::text[])))"
+        default: nil
+        }
     }
 
     private func joined(_ name: String) -> String? { joins.first { $0.embedding.label == name }?.result }
@@ -120,18 +148,29 @@ struct RESTStatement {
         var parts: [String] = []
         for item in selection.items {
             guard let item else {
-                parts.append("\(Self.quoted(alias)).*")
+                parts += try everything()
                 continue
             }
             if let aggregate = item.aggregate {
                 let value = item.column.name.isEmpty ? "*" : try self.value(of: item)
                 let label = Self.quoted(item.alias ?? aggregate.function)
-                parts.append("\(aggregate.function)(\(value))\(Self.cast(aggregate.cast)) as \(label)")
+                parts.append("\(Self.cast("\(aggregate.function)(\(value))", to: aggregate.cast)) as \(label)")
             } else {
                 parts.append("\(try value(of: item)) as \(Self.quoted(item.alias ?? item.column.label))")
             }
         }
         return (parts + joinedItems()).joined(separator: ", ")
+    }
+
+    /// All columns, those with another form outside in that form.
+    private mutating func everything() throws(RESTFailure) -> [String] {
+        guard !represented.isEmpty else { return ["\(Self.quoted(alias)).*"] }
+        var parts: [String] = []
+        for name in represented {
+            let item = RESTSelection.Item(column: RESTColumn(name), alias: nil, cast: nil)
+            parts.append("\(try value(of: item)) as \(Self.quoted(name))")
+        }
+        return parts
     }
 
     /// The grouping by all columns beside values over several rows.
@@ -143,12 +182,15 @@ struct RESTStatement {
     }
 
     private mutating func value(of item: RESTSelection.Item) throws(RESTFailure) -> String {
-        let value = isCount(item.column) ? "\(Self.quoted(alias)).\"count\"" : try column(item.column)
-        return value + Self.cast(item.cast)
+        var value = isCount(item.column) ? "\(Self.quoted(alias)).\"count\"" : try column(item.column)
+        if item.column.steps.isEmpty, item.aggregate == nil, let formatter = representations[item.column.name]?.toJSON {
+            value = "\(formatter)(\(value))"
+        }
+        return Self.cast(value, to: item.cast)
     }
 
-    private static func cast(_ type: String?) -> String {
-        type.map { "::\(quoted(typeNames[$0.lowercased()] ?? $0.lowercased()))" } ?? ""
+    private static func cast(_ value: String, to type: String?) -> String {
+        type.map { "cast(\(value) as \($0))" } ?? value
     }
 
     /// The database counts the rows if `count` is not a column.
@@ -171,10 +213,4 @@ struct RESTStatement {
         }
         return " order by " + parts.joined(separator: ", ")
     }
-
-    /// The names of types that are SQL keywords, and their quotable names.
-    private static let typeNames = [
-        "int": "int4", "integer": "int4", "bigint": "int8", "smallint": "int2", "real": "float4", "float": "float8",
-        "boolean": "bool", "decimal": "numeric", "char": "bpchar", "character": "bpchar",
-    ]
 }

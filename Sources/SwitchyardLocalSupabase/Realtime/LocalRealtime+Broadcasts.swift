@@ -6,7 +6,7 @@ import SwitchyardWire
 extension LocalRealtime {
     private func caller(_ request: ServerRequest) throws(RealtimeRefusal) -> SupabaseToken {
         let bearer = SupabaseAccess.bearer(of: request)
-        guard let text = bearer ?? SupabaseAccess.key(of: request) else {
+        guard let text = bearer ?? context.access.keyAsToken(of: request) else {
             throw RealtimeRefusal(401, "API key is missing")
         }
         if bearer != nil {

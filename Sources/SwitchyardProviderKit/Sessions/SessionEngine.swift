@@ -64,7 +64,8 @@ public actor SessionEngine {
         _ context: ModuleContext, of provider: InfrastructureProvider, named name: String, refresh: @escaping Refresh
     ) throws(InfrastructureError) {
         self.init(
-            store: SessionStores.make(in: try context.folder("auth"), name: name), clock: context.clock,
+            store: SessionStores.make(
+                in: try context.folder("auth", isShared: true), name: name, context.localFiles), clock: context.clock,
             now: context.now,
             report: { event in
                 context.observer.observe(InfrastructureEvent(service: .auth, provider: provider, kind: event))

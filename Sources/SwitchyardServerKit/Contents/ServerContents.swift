@@ -165,15 +165,21 @@ package final class ServerUploads<Object: Sendable>: Sendable {
         package let id: String
         package let object: Object
         package let contents: ServerContents
-        package let length: Int64?
         private let state = Mutex(ServerUploadStatus.active)
+        private let total: Mutex<Int64?>
 
         package init(id: String, object: Object, length: Int64?, contents: ServerContents) {
             self.id = id
             self.object = object
-            self.length = length
             self.contents = contents
+            total = Mutex(length)
         }
+
+        /// `nil` while it is not known.
+        package var length: Int64? { total.withLock { $0 } }
+
+        /// Sets the length of an upload that was begun without one.
+        package func fix(length: Int64) { total.withLock { $0 = $0 ?? length } }
 
         package var status: ServerUploadStatus { state.withLock { $0 } }
 

@@ -12,21 +12,25 @@ package struct CrossOrigin: Sendable {
     package let allowsCredentials: Bool
     /// Whether the router answers `OPTIONS` requests that are not CORS preflights.
     package let answersOptions: Bool
+    /// For paths with these prefixes, the router answers preflights too.
+    package let ownPreflights: [String]
 
     package init(
         router: Router, exposed: String, exception: String? = nil, allowsCredentials: Bool = false,
-        answersOptions: Bool = false
+        answersOptions: Bool = false, ownPreflights: [String] = []
     ) {
         self.router = router
         self.exposed = exposed
         self.exception = exception
         self.allowsCredentials = allowsCredentials
         self.answersOptions = answersOptions
+        self.ownPreflights = ownPreflights
     }
 
     package func answer(_ request: ServerRequest) async -> ServerResponse {
         if let exception, request.rawPath.hasPrefix(exception) { return await router.handle(request) }
-        if request.method == .options, request.headers["Access-Control-Request-Method"] != nil || !answersOptions {
+        let isPreflight = request.headers["Access-Control-Request-Method"] != nil || !answersOptions
+        if request.method == .options, isPreflight, !ownPreflights.contains(where: { request.rawPath.hasPrefix($0) }) {
             var response = ServerResponse(
                 status: 204,
                 headers: [

@@ -38,6 +38,11 @@ public protocol SyncDriver: Sendable {
     /// - Throws: `.unavailable` (retryable) without a connection; `.unauthenticated` if the session is not accepted.
     func openWatch() async throws(StorageError) -> any WatchConnection
 
+    /// Another process on this device has written to the server.
+    ///
+    /// A driver that finds changes by asking asks now. The default does nothing, for servers that tell their stream.
+    func lookAgain()
+
     /// Refuses what the backend can never carry out, as far as is known on the device.
     ///
     /// Called before a batch is queued: its caller gets the error, instead of a refusal when the batch's turn has come. The
@@ -130,6 +135,8 @@ public protocol SyncDriver: Sendable {
 
 extension SyncDriver {
     public func begin(after version: Timestamp) {}
+
+    public func lookAgain() {}
 
     public func check(_ writes: [DocumentWrite]) throws(StorageError) {}
 

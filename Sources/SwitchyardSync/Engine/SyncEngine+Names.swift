@@ -53,8 +53,8 @@ extension SyncEngine {
     }
 }
 
-/// A transaction that knows documents by the names that they had on this device, too.
-struct NamedTransaction: StorageTransactionBackend {
+/// A transaction that knows documents by the names that they had on this device, too, and of whose writes other processes hear.
+struct EngineTransaction: StorageTransactionBackend {
     let base: any StorageTransactionBackend
     let engine: SyncEngine
 
@@ -67,6 +67,10 @@ struct NamedTransaction: StorageTransactionBackend {
     }
 
     func commit(_ writes: [DocumentWrite]) async throws(StorageError) -> WriteReceipt.Acknowledgement {
-        try await base.commit(engine.named(writes))
+        let answer = try await base.commit(engine.named(writes))
+        await engine.written()
+        return answer
     }
+
+    func rollBack() async { await base.rollBack() }
 }

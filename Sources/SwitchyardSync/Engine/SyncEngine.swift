@@ -22,6 +22,8 @@ package actor SyncEngine {
     private let now: @Sendable () -> Timestamp
     let chance: @Sendable () -> Double
     let report: @Sendable (InfrastructureEvent.Kind) -> Void
+    /// Tells other processes that the server has committed something.
+    private var tellOthers: @Sendable () -> Void = {}
     private(set) var owner: QueueOwner
     /// Outlives the machine, which is replaced when the store is cleared.
     private(set) var isNetworkEnabled = true
@@ -238,6 +240,23 @@ package actor SyncEngine {
         waits[lastToken] = promise
         perform(machine.handle(.waitForPendingWrites(lastToken)))
         return promise
+    }
+
+    // MARK: Other processes
+
+    /// - Parameter tell: Called when the server has committed writes of this engine.
+    func tellOthers(by tell: @escaping @Sendable () -> Void) { tellOthers = tell }
+
+    func written() { tellOthers() }
+
+    /// Another process has written to the server: its changes are on their way, unless the stream is closed or has to ask.
+    func lookAgain() {
+        guard isOpen, isNetworkEnabled else { return }
+        if timers[.watchBackoff] != nil {
+            cancel(.watchBackoff)
+            feed(.timer(.watchBackoff))
+        }
+        driver.lookAgain()
     }
 
     // MARK: Life

@@ -17,6 +17,8 @@ public final class SyncedStorageClient: StorageClient {
     /// Every call and stream catches up with it, if users sign in and out; `nil` if ``setUser(_:)`` sets the user.
     let session: SessionSubscription?
     private let claim: StoreClaim?
+    /// Connects the processes that share a state folder.
+    private let signal: ProcessSignal?
     private let keepsQueueOnDisk: Bool
     /// Whether pending writes, which would be lost with the client, get some time to reach the server at shutdown.
     private let drainsAtEnd: Bool
@@ -78,19 +80,27 @@ public final class SyncedStorageClient: StorageClient {
                         "The user's local documents could not be deleted: \((error as? StorageError)?.message ?? "\(error)")"
                     )))
         }
-        self.init(engine, session: session, claim: claim, keepsQueueOnDisk: folder != nil, drainsAtEnd: folder == nil)
+        let signal = try context.signalFile().map { file in
+            ProcessSignal(file.path) { [weak engine] in
+                Task { await engine?.lookAgain() }
+            }
+        }
+        if let signal { await engine.tellOthers { signal.send() } }
+        self.init(
+            engine, session: session, claim: claim, signal: signal, keepsQueueOnDisk: folder != nil,
+            drainsAtEnd: folder == nil)
         await session?.catchUp()
     }
 
     init(
         _ engine: SyncEngine, session: SessionSubscription? = nil, claim: StoreClaim? = nil,
-        keepsQueueOnDisk: Bool = false,
-        drainsAtEnd: Bool = false
+        signal: ProcessSignal? = nil, keepsQueueOnDisk: Bool = false, drainsAtEnd: Bool = false
     ) {
         self.keepsQueueOnDisk = keepsQueueOnDisk
         self.engine = engine
         self.session = session
         self.claim = claim
+        self.signal = signal
         self.drainsAtEnd = drainsAtEnd
         driver = engine.driver
         var capabilities = driver.capabilities
@@ -215,12 +225,12 @@ public final class SyncedStorageClient: StorageClient {
 
     public func makeTransaction() async throws(StorageError) -> any StorageTransactionBackend {
         do throws(StorageError) { try await engine.checkServer() } catch { throw error.ofTransaction }
-        let transaction = try await driver.makeTransaction()
-        return driver.traits.makesNames ? NamedTransaction(base: transaction, engine: engine) : transaction
+        return EngineTransaction(base: try await driver.makeTransaction(), engine: engine)
     }
 
     public func shutDown() async {
         session?.stop()
+        signal?.stop()
         if drainsAtEnd { await drain(within: Self.drainDeadline) }
         if let lost = await engine.writeCountInMemory, lost > 0 { await engine.reportLostWrites(lost) }
         await engine.shutDown()

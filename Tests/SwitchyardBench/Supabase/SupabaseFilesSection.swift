@@ -51,7 +51,7 @@
 
         func makeBucket() async throws {
             let made = try await send(
-                .post, "/storage/v1/bucket", ["Content-Type": "application/json"], #"{"id": "\#(Self.bucket)"}"#)
+                .post, "/storage/v1/bucket", ["Content-Type": "application/json"], #"{"name": "\#(Self.bucket)"}"#)
             guard made.isSuccess else { throw BenchFailure("the bucket was not made") }
         }
 

@@ -257,6 +257,22 @@ extension DoorRequest {
 
         {"a":1,"b":2}
         ----
+        POST /rest/v1/rpc/door_add
+        apikey: {anon}
+        Content-Type: application/x-www-form-urlencoded
+
+        a=1&b=2
+        ----
+        POST /rest/v1/rpc/door_add?columns=a,b
+        apikey: {anon}
+        Accept: application/vnd.pgrst.plan+json; for="text/csv"; options=verbose, text/csv;q=0.5
+
+        [{"a":1,"b":2},{"a":3}]
+        ----
+        OPTIONS /rest/v1/door
+        apikey: {anon}
+        Origin: http://127.0.0.1:3000
+        ----
         GET /rest/v1/rpc/door_add?a=1&b=2
         apikey: {anon}
         ----
@@ -305,12 +321,14 @@ extension DoorRequest {
         POST /storage/v1/bucket
         apikey: {service}
         Authorization: Bearer {service}
+        Content-Type: application/json
 
         {"id":"b1","name":"b1","public":true,"file_size_limit":"20MB","allowed_mime_types":["text/*"]}
         ----
         PUT /storage/v1/bucket/b1
         apikey: {service}
         Authorization: Bearer {service}
+        Content-Type: application/json
 
         {"public":true,"file_size_limit":5000000}
         ----
@@ -321,6 +339,7 @@ extension DoorRequest {
         POST /storage/v1/bucket/b1/empty
         apikey: {service}
         Authorization: Bearer {service}
+        Content-Type: application/json
 
         {}
         ----
@@ -373,12 +392,14 @@ extension DoorRequest {
         POST /storage/v1/object/sign/files/a/f.txt
         apikey: {service}
         Authorization: Bearer {service}
+        Content-Type: application/json
 
         {"expiresIn":60}
         ----
         POST /storage/v1/object/sign/files
         apikey: {service}
         Authorization: Bearer {service}
+        Content-Type: application/json
 
         {"expiresIn":60,"paths":["a/f.txt","x1"]}
         ----
@@ -388,6 +409,7 @@ extension DoorRequest {
         POST /storage/v1/object/upload/sign/files/u1
         apikey: {service}
         Authorization: Bearer {service}
+        Content-Type: application/json
 
         {}
         ----
@@ -399,30 +421,35 @@ extension DoorRequest {
         POST /storage/v1/object/list/files
         apikey: {service}
         Authorization: Bearer {service}
+        Content-Type: application/json
 
         {"prefix":"a","limit":100,"offset":0,"sortBy":{"column":"name","order":"asc"},"search":"f"}
         ----
         POST /storage/v1/object/list-v2/files
         apikey: {service}
         Authorization: Bearer {service}
+        Content-Type: application/json
 
         {"prefix":"","limit":2,"with_delimiter":true,"cursor":"{nextCursor}","sortBy":{"column":"created_at","order":"desc"}}
         ----
         POST /storage/v1/object/move
         apikey: {service}
         Authorization: Bearer {service}
+        Content-Type: application/json
 
         {"bucketId":"files","sourceKey":"u1","destinationKey":"m1","destinationBucket":"files"}
         ----
         POST /storage/v1/object/copy
         apikey: {service}
         Authorization: Bearer {service}
+        Content-Type: application/json
 
         {"bucketId":"files","sourceKey":"a/f.txt","destinationKey":"c1","copyMetadata":true}
         ----
         DELETE /storage/v1/object/files
         apikey: {service}
         Authorization: Bearer {service}
+        Content-Type: application/json
 
         {"prefixes":["m1","c1"]}
         ----
@@ -454,6 +481,23 @@ extension DoorRequest {
         DELETE {tus}
         Authorization: Bearer {service}
         Tus-Resumable: 1.0.0
+        ----
+        POST /storage/v1/upload/resumable
+        apikey: {service}
+        Authorization: Bearer {service}
+        Tus-Resumable: 1.0.0
+        Upload-Defer-Length: 1
+        Upload-Metadata: bucketName ZmlsZXM=,objectName dDI=
+        ----
+        GET /storage/v1/health
+        ----
+        DELETE /storage/v1/cdn/files/a/f.txt
+        apikey: {service}
+        Authorization: Bearer {service}
+        ----
+        POST /storage/v1/object/files/a/../../x1
+        apikey: {service}
+        Authorization: Bearer {service}
         ----
         GET /storage/v1/render/image/public/b1/x?width=10&height=20&quality=80
         """#

@@ -14,7 +14,7 @@ struct SupabaseStorageTests {
     private func bucket(_ client: SupabaseClient, _ settings: JSONObject = [:]) async throws -> String {
         let id = "b-\(RandomID.make(length: 10))"
         var body = settings
-        body["id"] = .string(id)
+        body["name"] = .string(id)
         let answer = try await client.json(.post, "\(root)/bucket", .object(body), as: .service)
         try #require(answer.status == 200, "\(answer.text)")
         try await client.supabase.addOwnersPolicies(to: id)
@@ -42,7 +42,7 @@ struct SupabaseStorageTests {
         #expect(described.json["allowed_mime_types"] == ["image/*", "text/plain"])
         #expect(described.json["created_at"]?.string.flatMap { RFC3339.parse($0) } != nil)
 
-        let again = try await client.json(.post, "\(root)/bucket", ["id": .string(id)], as: .service)
+        let again = try await client.json(.post, "\(root)/bucket", ["name": .string(id)], as: .service)
         #expect(again.status == 400 && again.meant == 409 && again.code == "BucketAlreadyExists")
 
         let change = try await client.json(
@@ -65,7 +65,7 @@ struct SupabaseStorageTests {
         let id = try await bucket(client)
         #expect(try await client.send(.get, "\(root)/bucket", as: .user("ann")).json == [])
         #expect(try await client.send(.get, "\(root)/bucket/\(id)", as: .user("ann")).meant == 404)
-        let made = try await client.json(.post, "\(root)/bucket", ["id": "mine"], as: .user("ann"))
+        let made = try await client.json(.post, "\(root)/bucket", ["name": "mine"], as: .user("ann"))
         #expect(made.meant == 403 && made.code == "AccessDenied")
         #expect(try await client.send(.delete, "\(root)/bucket/\(id)", as: .user("ann")).meant == 404)
         let all = try await client.send(.get, "\(root)/bucket?limit=1000&search=\(id)", as: .service)

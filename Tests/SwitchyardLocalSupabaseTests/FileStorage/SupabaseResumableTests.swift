@@ -16,7 +16,7 @@ struct SupabaseResumableTests {
         let id = "r-\(RandomID.make(length: 10))"
         try await client.json(
             .post, "\(root)/bucket",
-            ["id": .string(id), "file_size_limit": limit.map { .integer(Int64($0)) } ?? .null], as: .service)
+            ["name": .string(id), "file_size_limit": limit.map { .integer(Int64($0)) } ?? .null], as: .service)
         try await client.supabase.addOwnersPolicies(to: id)
         return id
     }
@@ -128,7 +128,7 @@ struct SupabaseResumableTests {
         let id = try await bucket(client, limit: 100)
         let large = try await begin(client, id, "x", 101)
         #expect(large.status == 413 && large.text.hasPrefix("Maximum size exceeded"))
-        #expect(try await begin(client, id, "x", 1, ["Tus-Resumable": "0.2.0"]).status == 412)
+        #expect(try await begin(client, id, "x", 1, ["Tus-Resumable": "0.2.0"]).status == 400)
         #expect(try await begin(client, "none-such", "x", 1).status == 404)
         let empty = try await begin(client, id, "empty", 0)
         #expect(empty.status == 201)

@@ -171,7 +171,11 @@ struct LocalTablesTests {
                 [["id": 1, "title": "no"], ["id": 31, "title": "yes"]], "resolution=ignore-duplicates")
             #expect(ignored.json.array?.compactMap { $0["id"]?.int } == [31])
             let put = try await bed.send(.put, "/rest/v1/todos?id=eq.40", ["id": 40, "title": "whole"])
-            #expect(put.status == 201)
+            #expect(put.status == 204)
+            let shown = try await bed.send(
+                .put, "/rest/v1/todos?id=eq.42&select=id", ["id": 42, "title": "x"], ["Prefer": "return=representation"]
+            )
+            #expect((shown.status, shown.json) == (201, [["id": 42]]))
             #expect(try await bed.send(.put, "/rest/v1/todos?id=eq.40", ["id": 41, "title": "x"]).code == "PGRST115")
             try await bed.run("create table public.pairs (a int, b int, c text, unique (a, b))")
             for text in ["x", "y"] {

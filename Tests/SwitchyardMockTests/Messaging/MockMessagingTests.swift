@@ -85,11 +85,28 @@ import Testing
         #expect(try await messaging.token() != token)
     }
 
-    @Test func `Permission is asked for once`() async throws {
+    @Test func `The platform's dialog decides, and its answer is recorded`() async throws {
         #expect(await messaging.permission == .undetermined)
-        messaging.permissionAnswer = .denied
-        #expect(try await messaging.requestPermission() == .denied)
-        messaging.permissionAnswer = .granted
-        #expect(try await messaging.requestPermission() == .denied)
+        #expect(try await messaging.requestPermission { .denied } == .denied)
+        #expect(await messaging.permission == .denied)
+        let error = await #expect(throws: MessagingError.self) { try await messaging.subscribe(to: "news") }
+        #expect(error?.code == .permissionDenied)
+        #expect(try await messaging.requestPermission { .granted } == .granted)
+        try await messaging.subscribe(to: "news")
+    }
+
+    @Test func `A dialog that fails records nothing, and its error is the cause`() async throws {
+        struct NoDialog: Error {}
+        let error = await #expect(throws: MessagingError.self) {
+            try await messaging.requestPermission { throw NoDialog() }
+        }
+        #expect(error?.underlying is NoDialog)
+        #expect(await messaging.permission == .undetermined)
+    }
+
+    @Test func `A denial ends the registration, and messages no longer arrive`() async throws {
+        let token = try await messaging.token()
+        try await messaging.setPermission(.denied)
+        #expect(throws: MessagingError.self) { try backend.messages.send(title: "One", to: token) }
     }
 }

@@ -48,7 +48,7 @@ final class SupabaseFilesSite: FileHarness {
                 headers: [
                     "apikey": supabase.serviceKey, "Authorization": "Bearer \(supabase.serviceKey)",
                     "Content-Type": "application/json",
-                ], body: Array(#"{"id": "\#(Self.bucket)"}"#.utf8)))
+                ], body: Array(#"{"name": "\#(Self.bucket)"}"#.utf8)))
         await transport.shutDown()
         try #require(made.isSuccess)
         try await supabase.addOwnersPolicies(to: Self.bucket)

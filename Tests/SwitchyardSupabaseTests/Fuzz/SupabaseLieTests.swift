@@ -156,14 +156,15 @@ struct SupabaseLieTests {
             Self.context(run, supabase))
         let topic: MessagingTopic = "news"
         for _ in 0..<10 {
-            let operation = run.random.int(0..<5)
+            let operation = run.random.int(0..<6)
             await run.call("operation \(operation)") { () async throws(MessagingError) in
                 switch operation {
                 case 0: _ = try await client.token()
                 case 1: try await client.subscribe(to: topic)
                 case 2: try await client.unsubscribe(from: topic)
                 case 3: try await client.deleteToken()
-                default: _ = try await client.requestPermission()
+                case 4: try await client.setPermission(.denied)
+                default: try await client.setPermission(.granted)
                 }
             }
         }

@@ -31,7 +31,7 @@ final class IsolationSite: Sendable {
         connection.close()
         let transport = CurlTransport()
         for (name, isPublic) in [("files", false), ("photos", false), ("avatars", true)] {
-            let bucket: JSON = ["id": .string(name), "public": .bool(isPublic)]
+            let bucket: JSON = ["name": .string(name), "public": .bool(isPublic)]
             let made = try await transport.send(
                 HTTPRequest(
                     .post, supabase.server.url("/storage/v1/bucket"),

@@ -57,15 +57,38 @@ struct TablesSite: Sendable {
         _ mappings: [SupabaseTableMapping], as user: String = alice, stateFolder: URL? = nil,
         clock: any Clock<Duration> = ContinuousClock()
     ) async throws -> any StorageClient {
-        let supabase = supabase
-        let auth = FixedAuthClient(provider: .supabase, user: AuthUser.ID(user)) { _ in supabase.accessToken(for: user)
+        try await Device(self, user).storage(mappings, stateFolder: stateFolder, clock: clock)
+    }
+
+    /// What a device of a user needs to know of the project, also in a process of its own.
+    struct Device: Sendable, Codable {
+        let user, url, key, token: String
+        /// How often it asks for changes without being told of one.
+        var checkInterval = 0.05
+        /// Its name among the processes that share a folder.
+        var process: String?
+
+        init(_ site: TablesSite, _ user: String = alice) {
+            let supabase = site.supabase
+            self.user = user
+            (url, key, token) = (supabase.server.url, supabase.anonKey, supabase.accessToken(for: user))
         }
-        var configuration = SupabaseConfiguration(
-            url: supabase.server.url, key: Secret(supabase.anonKey), checkInterval: .milliseconds(50))
-        configuration.tables = mappings
-        configuration.usesDocumentTable = false
-        return try await SupabaseModule(configuration).makeStorageClient(
-            ModuleContext(auth: auth, clock: clock, stateFolder: stateFolder))
+
+        func storage(
+            _ mappings: [SupabaseTableMapping], stateFolder: URL? = nil, clock: any Clock<Duration> = ContinuousClock()
+        ) async throws -> any StorageClient {
+            let token = token
+            let auth = FixedAuthClient(provider: .supabase, user: AuthUser.ID(user)) { _ in token }
+            var configuration = SupabaseConfiguration(
+                url: url, key: Secret(key), checkInterval: .seconds(checkInterval))
+            configuration.tables = mappings
+            configuration.usesDocumentTable = false
+            // Otherwise the project announces what another process has written.
+            if process != nil { configuration.realtime.mode = .off }
+            return try await SupabaseModule(configuration).makeStorageClient(
+                ModuleContext(
+                    auth: auth, clock: clock, stateFolder: stateFolder, localFiles: LocalFileOptions(process: process)))
+        }
     }
 
     /// The tables.

@@ -65,6 +65,19 @@ import Testing
         #expect(try await single.contacts().isEmpty)
     }
 
+    @Test func `Core clients made alone are those of the user who signs in with the auth client of their factory`()
+        async throws
+    {
+        let factory = InfrastructureFactory(MockModule(backend: MockBackend(rules: .ownersOnly)))
+        let storage = try await factory.createStorageClient(provider: .mock)
+        let auth = try await factory.createAuthClient(provider: .mock)
+        try await auth.signUp(email: "a@example.com", password: "long enough")
+        let id = try #require(await auth.currentUser).id
+        let path = try StoragePath(validating: "users/\(id)")
+        try await storage.setDocument(path, ["name": "Ada"]).acknowledged()
+        #expect(try await storage.document(path).exists)
+    }
+
     @Test(arguments: InfrastructureService.allCases)
     func `Every client can be made alone, and those of the domain know the user of their auth`(
         service: InfrastructureService

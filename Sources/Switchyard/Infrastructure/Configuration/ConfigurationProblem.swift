@@ -44,6 +44,7 @@ struct ConfigurationProblem: Error {
         switch path.first {
         case "default": return [prefix + "DEFAULT"]
         case "stateFolder": return [prefix + "STATE_FOLDER"]
+        case "localFiles": return [prefix + "LOCAL_FILES"] + path.dropFirst()
         case "retry": return [prefix + "RETRY"] + path.dropFirst()
         case "clients" where path.count > 1, "providers" where path.count > 1:
             return [prefix + path[1].uppercased()] + path.dropFirst(2)

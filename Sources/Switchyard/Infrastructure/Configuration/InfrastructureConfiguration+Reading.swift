@@ -86,18 +86,20 @@ extension InfrastructureConfiguration {
                     let json = try? JSON(parsing: value), let object = json.object
                 else {
                     let known =
-                        ["DEFAULT", "STATE_FOLDER", "RETRY"]
+                        ["DEFAULT", "STATE_FOLDER", "LOCAL_FILES", "RETRY"]
                         + InfrastructureService.allCases.map { $0.rawValue.uppercased() }
                     let nearest = ConfigurationProblem.nearest(to: rest, in: known)
                     // Other programs may have variables with the same prefix.
-                    if nearest == nil, rest != "RETRY", !value.hasPrefix("{") { continue }
+                    if nearest == nil, rest != "RETRY", rest != "LOCAL_FILES", !value.hasPrefix("{") { continue }
                     throw ConfigurationProblem(
                         path: [name], found: "text that is not a JSON object",
                         expected:
                             "a provider's settings as JSON, or one of \(known.map { prefix + $0 }.joined(separator: ", "))",
-                        suggestion: rest == "RETRY" ? nil : nearest.map { prefix + $0 })
+                        suggestion: rest == "RETRY" || rest == "LOCAL_FILES" ? nil : nearest.map { prefix + $0 })
                 }
-                if rest == "RETRY" {
+                if rest == "LOCAL_FILES" {
+                    localFiles = try fileOptions(json, at: [name])
+                } else if rest == "RETRY" {
                     retry = try retryPolicy(json, at: [name])
                 } else {
                     settings[InfrastructureProvider(rawValue: rest.lowercased())] = object

@@ -27,6 +27,8 @@ public struct InfrastructureConfiguration: Sendable {
     public var selection: InfrastructureSelection
     /// A folder for data that must outlast the process, with a subfolder for each provider. `nil` keeps everything in memory.
     public var stateFolder: URL?
+    /// How local files are protected and shared; `nil` for what the options of the program say.
+    public var localFiles: LocalFileOptions?
     /// How failed calls are repeated if that is safe; `nil` for no retries.
     public var retry: RetryPolicy?
     /// Where `${NAME}` is looked up. Never shown, and never written.
@@ -99,7 +101,7 @@ public struct InfrastructureConfiguration: Sendable {
     // MARK: The shape of a file
 
     init(_ json: JSON, environment: [String: String]) throws(ConfigurationProblem) {
-        let top = try json.requireObject(at: [], keys: ["default", "clients", "providers", "stateFolder", "retry"])
+        let top = try json.requireObject(at: [], keys: ["default", "clients", "providers", "stateFolder", "localFiles", "retry"])
         guard let `default` = top["default"] else {
             throw ConfigurationProblem(path: ["default"], found: "nothing", expected: "the name of a provider")
         }
@@ -123,6 +125,7 @@ public struct InfrastructureConfiguration: Sendable {
         if let folder = top["stateFolder"], !folder.isNull {
             stateFolder = try Self.folder(try text(folder, at: ["stateFolder"]), at: ["stateFolder"])
         }
+        if let files = top["localFiles"], !files.isNull { localFiles = try fileOptions(files, at: ["localFiles"]) }
         if let policy = top["retry"], !policy.isNull { retry = try retryPolicy(policy, at: ["retry"]) }
     }
 
@@ -134,6 +137,11 @@ public struct InfrastructureConfiguration: Sendable {
                 expected: "the path of a folder, or nothing at all to keep everything in memory")
         }
         return URL(fileURLWithPath: text, isDirectory: true)
+    }
+
+    func fileOptions(_ json: JSON, at path: [String]) throws(ConfigurationProblem) -> LocalFileOptions {
+        _ = try json.requireObject(at: path, keys: LocalFileOptions.keys)
+        return try ConfigurationDecoder(json: json, path: path, environment: environment).decode(LocalFileOptions.self)
     }
 
     func retryPolicy(_ json: JSON, at path: [String]) throws(ConfigurationProblem) -> RetryPolicy {
@@ -188,6 +196,7 @@ public struct InfrastructureConfiguration: Sendable {
         if !clients.isEmpty { top["clients"] = .object(clients) }
         if !providers.isEmpty { top["providers"] = .object(providers) }
         if let stateFolder { top["stateFolder"] = writtenPath(stateFolder.path) }
+        if let localFiles { top["localFiles"] = localFiles.shape }
         if let retry { top["retry"] = retry.shape }
         return .object(top)
     }
@@ -209,7 +218,7 @@ extension InfrastructureConfiguration: Equatable {
     /// The order of keys makes no difference.
     public static func == (left: Self, right: Self) -> Bool {
         left.selection == right.selection && left.stateFolder == right.stateFolder && left.retry == right.retry
-            && left.environment == right.environment && left.references == right.references
+            && left.localFiles == right.localFiles && left.environment == right.environment && left.references == right.references
             && left.settings.mapValues { JSON.object($0).sorted } == right.settings.mapValues { JSON.object($0).sorted }
     }
 }
@@ -228,7 +237,7 @@ extension InfrastructureConfiguration: CustomStringConvertible, CustomReflectabl
 
     /// Used by `dump`; shows the selection but no secrets.
     public var customMirror: Mirror {
-        Mirror(self, children: ["selection": selection, "stateFolder": stateFolder as Any, "retry": retry as Any])
+        Mirror(self, children: ["selection": selection, "stateFolder": stateFolder as Any, "localFiles": localFiles as Any, "retry": retry as Any])
     }
 }
 

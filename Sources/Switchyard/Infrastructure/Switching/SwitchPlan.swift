@@ -21,6 +21,7 @@ struct SwitchPlan: Sendable {
         let provider: InfrastructureProvider
         let settings: JSONObject
         let stateFolder: URL?
+        let localFiles: LocalFileOptions
     }
 
     /// The module that makes a provider's clients, now and later, so that they share its resources.
@@ -48,13 +49,13 @@ struct SwitchPlan: Sendable {
         isFromVariables = configuration.isFromVariables
         self.services = services
         self.optionalServices = optionalServices
-        self.options = options.with(configuration)
+        self.options = try options.with(configuration)
         policies = CallPolicies(retry: configuration.retry, self.options)
         for provider in selection.providers.sorted(by: { $0.rawValue < $1.rawValue }) {
             let module = try factory.module(provider, configuration)
             let setup = Setup(
                 provider: provider, settings: ModuleSource.settingsWithSecrets(of: module),
-                stateFolder: self.options.stateFolder)
+                stateFolder: self.options.stateFolder, localFiles: self.options.localFiles)
             let known = current?.makers[provider]
             makers[provider] = known?.setup == setup ? known : Maker(module: module, setup: setup)
             if let known, known.setup != setup { providersWithNewSettings.insert(provider) }

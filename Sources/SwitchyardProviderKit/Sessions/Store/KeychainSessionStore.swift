@@ -7,7 +7,8 @@
     /// Stores a session in the keychain of an Apple device: from the first unlock on, on this device only.
     ///
     /// Compiled on Apple platforms only, and not covered by the tests that run on Linux. The keychain does not report changes
-    /// and has no lock between processes: an app and its extension need separate sessions.
+    /// and has no lock between processes: with an access group, the processes that share the session see what others did to it when
+    /// they start. An app group has a file instead.
     package final class KeychainSessionStore: SessionStore {
         private struct State {
             /// The record that could not be written.
@@ -20,12 +21,14 @@
 
         private let service: String
         private let account: String
+        private let accessGroup: String?
         private let state = Mutex(State())
         private let refreshing = LocalLease()
 
-        package init(service: String, account: String = "session") {
+        package init(service: String, account: String = "session", accessGroup: String? = nil) {
             self.service = service
             self.account = account
+            self.accessGroup = accessGroup
         }
 
         package var mark: StoredSessionVersion { state.withLock { StoredSessionVersion($0.changes) } }
@@ -56,7 +59,11 @@
         }
 
         private var query: [CFString: Any] {
-            [kSecClass: kSecClassGenericPassword, kSecAttrService: service, kSecAttrAccount: account]
+            var query: [CFString: Any] = [
+                kSecClass: kSecClassGenericPassword, kSecAttrService: service, kSecAttrAccount: account,
+            ]
+            if let accessGroup { query[kSecAttrAccessGroup] = accessGroup }
+            return query
         }
 
         private func load(_ state: inout State) -> SessionReading {

@@ -47,10 +47,13 @@ package enum SessionStores {
     /// - Parameters:
     ///   - folder: The folder, if sessions are stored in files; `nil` holds the session in memory.
     ///   - name: Different for every project, server and provider, so that no session is sent to the wrong one.
-    package static func make(in folder: URL?, name: String) -> any SessionStore {
+    ///   - files: How the session is shared between processes.
+    package static func make(in folder: URL?, name: String, _ files: LocalFileOptions) -> any SessionStore {
         guard let folder else { return MemorySessionStore() }
         #if os(iOS) || os(tvOS) || os(watchOS) || os(visionOS)
-            return KeychainSessionStore(service: "switchyard.\(name)")
+            // The keychain tells no process what another did, and has no locks; a file in a group's container has both.
+            if files.appGroup != nil { return FileSessionStore(folder: folder, name: name) }
+            return KeychainSessionStore(service: "switchyard.\(name)", accessGroup: files.keychainAccessGroup)
         #else
             return FileSessionStore(folder: folder, name: name)
         #endif

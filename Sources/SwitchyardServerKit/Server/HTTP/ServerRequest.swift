@@ -66,6 +66,27 @@ package struct ServerRequest: Sendable {
         return fields
     }
 
+    /// The request with `.` and `..` in its path resolved, as gateways do before they pass one on.
+    package var withResolvedPath: ServerRequest {
+        let segments = rawPath.split(separator: "/", omittingEmptySubsequences: false)
+        let dots = segments.map { segment in segment.utf8.count > 6 ? "" : ServerPath.decode(segment) }
+        guard dots.contains(where: { $0 == "." || $0 == ".." }) else { return self }
+        var path: [Substring] = []
+        for (segment, dots) in zip(segments, dots) {
+            switch dots {
+            case ".": break
+            case "..": if path.count > 1 { path.removeLast() }
+            default: path.append(segment)
+            }
+        }
+        // A folder stays one.
+        if dots.last == "." || dots.last == ".." { path.append("") }
+        let target = path.joined(separator: "/") + (rawQuery.map { "?\($0)" } ?? "")
+        return ServerRequest(
+            head: RequestHead(method: method, target: target, headers: headers, minorVersion: head.minorVersion),
+            body: body, connection: connection, parameters: parameters)
+    }
+
     /// Drops scheme and host of the absolute form, as sent to proxies.
     private func path(of target: String) -> Substring {
         var rest = target[...]
