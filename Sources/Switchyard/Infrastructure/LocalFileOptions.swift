@@ -1,4 +1,4 @@
-public import Foundation
+import Foundation
 import SwitchyardBytes
 
 /// How the files that clients keep on a device are protected, and shared between the processes of one app.

@@ -244,17 +244,11 @@ final class LocalBuckets: Sendable {
     func remove(bucket: String) { state.withLock { _ = $0.made.remove(bucket) } }
 
     /// The contents of objects one after the other, as new contents.
-    func copy(_ objects: [LocalFile]) throws -> ServerContents {
+    func copy(_ objects: [LocalFile]) throws(ServerContents.Failure) -> ServerContents {
         let contents = try receive()
-        do {
+        do throws(ServerContents.Failure) {
             let writer = contents.takeOver()
-            for object in objects {
-                let file = try FileHandle(forReadingFrom: folder.appendingPathComponent(object.file))
-                defer { try? file.close() }
-                while let piece = try file.read(upToCount: 256 << 10), !piece.isEmpty {
-                    try contents.append([UInt8](piece), by: writer)
-                }
-            }
+            for object in objects { try contents.append(fileAt: path(of: object), by: writer) }
         } catch {
             contents.discard()
             throw error

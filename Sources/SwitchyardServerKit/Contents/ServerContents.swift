@@ -69,6 +69,20 @@ package final class ServerContents: Sendable {
         }
     }
 
+    /// Appends what another file holds.
+    package func append(fileAt path: String, by writer: Int) throws(Failure) {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw .cannotBeWritten }
+        let file = OpenFile(descriptor)
+        var position: Int64 = 0
+        while true {
+            let bytes = file.read(at: position, upTo: 256 << 10)
+            guard !bytes.isEmpty else { return }
+            try append(bytes, by: writer)
+            position += Int64(bytes.count)
+        }
+    }
+
     /// Deletes the file of a failed upload.
     package func discard() { unlink(path) }
 
