@@ -158,6 +158,12 @@ struct AuthFailure: Error {
         var detail: JSONObject = ["message": .string(message), "reason": .string(reason)]
         // For unknown calls, the vendor omits the domain.
         if ["invalid", "forbidden", "parseError"].contains(reason) { detail["domain"] = "global" }
+        if reason == "authError" {
+            detail = [
+                "message": "Invalid Credentials", "domain": "global", "reason": .string(reason),
+                "location": "Authorization", "locationType": "header",
+            ]
+        }
         error["errors"] = [.object(detail)]
         if let status { error["status"] = .string(status) }
         return ["error": .object(error)]
@@ -165,6 +171,9 @@ struct AuthFailure: Error {
 
     static let missingKey = AuthFailure(
         "The request is missing a valid API key.", code: 403, status: "PERMISSION_DENIED", reason: "forbidden")
+    static let badCredentials = AuthFailure(
+        "Request had invalid authentication credentials. Expected OAuth 2 access token, login cookie or other valid authentication credential. See https://developers.google.com/identity/sign-in/web/devconsole-project.",
+        code: 401, status: "UNAUTHENTICATED", reason: "authError")
     static let badJSON = AuthFailure(
         "Invalid JSON payload received. Unexpected end of JSON input", status: "INVALID_ARGUMENT", reason: "parseError")
     static let notFound = AuthFailure("Not Found", code: 404, status: "NOT_FOUND", reason: "notFound")

@@ -104,11 +104,7 @@ extension LocalAuth {
         // Server programs send a token of their service account, which cannot be checked here.
         let isAdmin = bearer == "Bearer owner" || bearer?.hasPrefix("Bearer ya29.") == true
         if request.parameters["project"] != nil, !isAdmin {
-            guard bearer == nil else {
-                throw AuthFailure(
-                    "Request had invalid authentication credentials. Expected OAuth 2 access token, login cookie or other valid authentication credential. See https://developers.google.com/identity/sign-in/web/devconsole-project.",
-                    code: 401, status: "UNAUTHENTICATED")
-            }
+            guard bearer == nil else { throw .badCredentials }
             throw AuthFailure(
                 "INSUFFICIENT_PERMISSION : Only authenticated requests can specify target_project_id.")
         }

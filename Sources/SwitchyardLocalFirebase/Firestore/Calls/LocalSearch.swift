@@ -88,7 +88,7 @@ struct NearestSearch: Sendable, Hashable {
         /// By name, or by the number that some clients write.
         init?(_ json: JSON?) {
             let all: [Measure] = [.euclidean, .cosine, .dotProduct]
-            if let number = json?.int, all.indices.contains(number - 1) {
+            if let number = json?.int, (1...all.count).contains(number) {
                 self = all[number - 1]
             } else if let known = json?.string.flatMap({ Measure(rawValue: $0) }) {
                 self = known
