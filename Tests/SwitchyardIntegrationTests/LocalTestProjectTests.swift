@@ -10,11 +10,9 @@ import SwitchyardTesting
 import Testing
 
 extension ProjectSource {
-    /// A server for each test: it is there in a few milliseconds.
+    /// A server for each test.
     static let localFirebase = ProjectSource {
-        let start = ContinuousClock.now
         let firebase = try LocalFirebase()
-        print("XX firebase", ContinuousClock.now - start)
         let backend = try await Infrastructure(
             .firebase(project: firebase.project, apiKey: "any") {
                 $0.emulators = .init(firestore: firebase.host, auth: firebase.host, storage: firebase.host)
@@ -24,9 +22,7 @@ extension ProjectSource {
 
     /// One PostgreSQL for the run, and a project on it for each test.
     static let localSupabase = ProjectSource {
-        let start = ContinuousClock.now
         let supabase = try await postgres.value.makeProject()
-        print("XX make", ContinuousClock.now - start)
         let backend = try await Infrastructure(
             .supabase(url: supabase.url.absoluteString, key: Secret(supabase.anonKey)))
         return TestProject(backend) { await supabase.stop() }
@@ -68,8 +64,6 @@ struct LocalSupabaseProjectTests {
 private enum SameAddress {
     static func signUp() async throws {
         let backend = try TestProject.current.backend
-        let start = ContinuousClock.now
-        defer { print("XX body", ContinuousClock.now - start) }
         let user = try await backend.auth.signUp(email: "ann@example.com", password: "long enough").get()
         let own = CollectionPath("users", user.id, "contacts")
         #expect(try await backend.storage.documents(Query(in: own), from: .server).isEmpty)
