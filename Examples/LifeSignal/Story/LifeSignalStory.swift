@@ -112,10 +112,12 @@ public struct LifeSignalStory: Sendable {
     private func missACheckIn() async throws {
         guard let server else { return }
         report("— a missed check-in")
+        // The server goes by what it has, not by what waits on a device.
+        try await alice.storage.waitForPendingWrites()
         let missed = MissedCheckIns(project: try await server.actingAsProject().storage)
         let later = Date().addingTimeInterval(7200)
-        report("the server notifies \(try await missed.notify(at: later)) responder")
-        report("a minute later it notifies \(try await missed.notify(at: later.addingTimeInterval(60)))")
+        report("responders whom the server notifies: \(try await missed.notify(at: later))")
+        report("and a minute later: \(try await missed.notify(at: later.addingTimeInterval(60)))")
         for try await list in bob.notifications.notificationsStream() {
             guard let notification = list.first else { continue }
             report("Bob reads “\(notification.title)”")

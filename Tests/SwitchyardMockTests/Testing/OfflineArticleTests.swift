@@ -16,6 +16,10 @@ extension ClientError {
     }
 }
 
+extension InfrastructureProvider {
+    fileprivate static let acme = mock
+}
+
 /// What the articles on working offline and on errors say, done on the mock.
 @Suite struct OfflineArticleTests {
     private final class Screen: Sendable {
@@ -132,6 +136,20 @@ extension ClientError {
         let backend = try await Infrastructure(.mock, observer: LineObserver())
         await backend.shutDown()
     }
+
+    #if !canImport(Darwin)
+        @Test func `An app group is refused where there are none, with what to do instead`() async {
+            let factory = InfrastructureFactory(MockModule())
+            let error = await #expect(throws: InfrastructureError.self) {
+                var options = InfrastructureOptions()
+                options.localFiles = LocalFileOptions(process: "widget", appGroup: "group.com.acme.app")
+                let backend = try await factory.make(InfrastructureSelection(default: .acme), in: options)
+                await backend.shutDown()
+            }
+            #expect(error?.code == .invalidConfiguration)
+            #expect(error?.message.contains("Name a stateFolder") == true)
+        }
+    #endif
 
     @Test(arguments: [
         "Sources/Switchyard/Documentation.docc/Offline.md", "Sources/Switchyard/Documentation.docc/Errors.md",
