@@ -88,6 +88,21 @@ import Testing
         try bed.transport.verify()
     }
 
+    @Test func `What an app's client sends with a request is what a server accepts`() async throws {
+        let app = try FirestoreBed(
+            FirestoreBed.found("a/b"), appCheck: FirebaseAppCheck { _ in Secret(Self.token()) })
+        _ = try await app.service.documents(["a/b"])
+        let server = try Bed(Self.published())
+        let sender = try await server.verifier.verify(header: app.header("X-Firebase-AppCheck", 0))
+        #expect(sender.appID == "1:123:ios:abc")
+        // Without a source of tokens it sends none, and is refused.
+        let other = try FirestoreBed(FirestoreBed.found("a/b"))
+        _ = try await other.service.documents(["a/b"])
+        await #expect(throws: TokenError.self) {
+            try await server.verifier.verify(header: other.header("X-Firebase-AppCheck", 0))
+        }
+    }
+
     private static let forged: [(String, ErrorCode)] = {
         let parts = token().split(separator: ".").map(String.init)
         let others = token(["sub": "1:123:web:def"]).split(separator: ".").map(String.init)
