@@ -120,7 +120,8 @@ public struct FirebaseModule: InfrastructureModule {
         for (name, text) in [("project", configuration.project), ("database", configuration.database)] {
             guard !text.isEmpty, text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "/") }) else {
                 throw InfrastructureError(
-                    .invalidConfiguration, "Firebase's \(name) must be an ID, not \(Secret.shown(text)).")
+                    .invalidConfiguration,
+                    "Firebase's \(name) must be an ID, not \(Secret.shown(text)). Copy it from the Firebase console.")
             }
         }
         if let account = configuration.serviceAccount, !GoogleKeyFile.isAccountName(account) {

@@ -61,10 +61,19 @@ struct EmulatorCommand {
         "--database", "--bucket", "--origin", "--schemas", "--providers", "--phone-codes",
     ]
 
+    /// The name of a project, which stands in paths and in shell variables.
+    private static func checked(_ project: String) throws(UsageError) -> String {
+        let isName = project.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_.:".contains($0)) }
+        guard isName, !project.isEmpty else {
+            throw UsageError("“\(project)” is not a project; use letters, digits, “-” and “_”")
+        }
+        return project
+    }
+
     private static func firebase(_ given: Options, port name: String) throws(UsageError) -> LocalFirebaseOptions {
         var options = LocalFirebaseOptions()
         options.port = try port(given, name) ?? options.port
-        if let project = given["--project"] { options.project = project }
+        if let project = given["--project"] { options.project = try checked(project) }
         options.folder = folder(given)
         options.origins = try origins(given)
         options.allowsEverything = given.has("--open")

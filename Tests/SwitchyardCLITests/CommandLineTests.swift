@@ -32,6 +32,7 @@ import Testing
         (["emulator", "firebase", "--bucket", "files"], ["there is no option “--bucket”"]),
         (["emulator", "firebase", "--open=yes"], ["“--open” takes no value"]),
         (["emulator", "supabase", "--trust-firebase"], ["“--trust-firebase” needs a value"]),
+        (["emulator", "firebase", "--project", "a b"], ["“a b” is not a project"]),
         (["emulator", "supabase", "--trust-firebas", "x"], ["Did you mean “--trust-firebase”?"]),
         (["emulator", "supabase", "--bucket", "--open"], ["“--bucket” needs a value"]),
         (["emulator", "all", "--trust-firebase", "x"], ["there is no option “--trust-firebase”"]),

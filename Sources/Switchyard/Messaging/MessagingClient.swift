@@ -68,10 +68,10 @@ extension MessagingClient {
     /// ```
     /// Call it at each launch: platforms show their dialog once, later they answer at once with what is in the settings.
     ///
-    /// - Parameter dialog: Shows the platform's dialog. If it throws, nothing is recorded, and its error is the cause of the one
-    ///   that is thrown here.
+    /// - Parameter dialog: Shows the platform's dialog. It runs on the caller's actor. If it throws, nothing is recorded, and its
+    ///   error is the cause of the one that is thrown here.
     @discardableResult
-    public func requestPermission(
+    nonisolated(nonsending) public func requestPermission(
         _ dialog: () async throws -> MessagingPermission
     ) async throws(MessagingError) -> MessagingPermission {
         let answer: MessagingPermission

@@ -95,6 +95,17 @@ import Testing
         try await messaging.subscribe(to: "news")
     }
 
+    @MainActor @Test func `The main actor can ask, in a dialog with state of its own`() async throws {
+        var dialogs = 0
+        let permission = try await messaging.requestPermission {
+            MainActor.preconditionIsolated()
+            dialogs += 1
+            return .granted
+        }
+        #expect(permission == .granted)
+        #expect(dialogs == 1)
+    }
+
     @Test func `A dialog that fails records nothing, and its error is the cause`() async throws {
         struct NoDialog: Error {}
         let error = await #expect(throws: MessagingError.self) {

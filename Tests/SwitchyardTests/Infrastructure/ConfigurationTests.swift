@@ -183,7 +183,11 @@ import Testing
         arguments: [
             (["SWITCHYARD_DEFAULT": "amce"], ["“SWITCHYARD_DEFAULT”", "Did you mean “acme”?"]),
             (["SWITCHYARD_STORAGE": "amce"], ["“SWITCHYARD_STORAGE”", "Did you mean “acme”?"]),
-            (["SWITCHYARD_CHECK_INS": "amce"], ["“SWITCHYARD_CHECKINS”"]),
+            (["SWITCHYARD_CHECK_INS": "amce"], ["“SWITCHYARD_CHECK_INS”"]),
+            (["SWITCHYARD_FILES": "NONE"], ["“SWITCHYARD_FILES”", "Did you mean “none”?"]),
+            (["SWITCHYARD_ACME": "p"], ["“SWITCHYARD_ACME”", "not valid JSON at line 1, column 1", "a JSON object"]),
+            (["SWITCHYARD_ACME": #"{"project":"p""#], ["“SWITCHYARD_ACME”", "not valid JSON at line 1, column 15"]),
+            (["SWITCHYARD_RETRY": "3"], ["“SWITCHYARD_RETRY”", "found a whole number, expected an object"]),
             (["SWITCHYARD_ACME": #"{"project":"p","apiKey":7}"#], ["“SWITCHYARD_ACME.apiKey”", "a whole number"]),
             (["SWITCHYARD_RETRY": #"{"max":3}"#], ["“SWITCHYARD_RETRY.max”", "Did you mean “maximumAttempts”?"]),
             (["SWITCHYARD_STATE_FOLDER": ""], ["“SWITCHYARD_STATE_FOLDER”", "an empty text", "the path of a folder"]),
@@ -237,6 +241,26 @@ import Testing
             try InfrastructureConfiguration(environment: ["SWITCHYARD_DEFAULT": "acme", "SWITCHYARD_STORGE": "acme"])
         }
         #expect(error?.message.contains("Did you mean “SWITCHYARD_STORAGE”?") == true)
+    }
+
+    @Test func `A misspelled name of the default is pointed out, and an empty one is none`() {
+        let misspelled = #expect(throws: InfrastructureError.self) {
+            try InfrastructureConfiguration(environment: ["SWITCHYARD_DEFALT": "acme", "SWITCHYARD_STORAGE": "acme"])
+        }
+        #expect(misspelled?.message.contains("at “SWITCHYARD_DEFALT”") == true)
+        #expect(misspelled?.message.contains("Did you mean “SWITCHYARD_DEFAULT”?") == true)
+        let empty = #expect(throws: InfrastructureError.self) {
+            try InfrastructureConfiguration(environment: ["SWITCHYARD_DEFAULT": ""])
+        }
+        #expect(empty?.message.contains("found nothing, expected the name of a provider") == true)
+    }
+
+    @Test func `Files that are left out in the wrong place are sent to the right one`() {
+        let error = #expect(throws: InfrastructureError.self) {
+            try InfrastructureConfiguration(
+                json: Data(#"{"default":"acme","providers":{"files":"none"}}"#.utf8), environment: [:])
+        }
+        #expect(error?.message.contains("stands under “clients”") == true)
     }
 
     @Test func `Variables of other programs that begin the same way are left alone`() throws {

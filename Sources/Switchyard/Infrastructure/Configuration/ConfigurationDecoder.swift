@@ -214,7 +214,8 @@ struct ConfigurationDecoder {
 
         private func integer<Value: FixedWidthInteger>() throws -> Value {
             guard let number = json.int64 ?? madeUp(0), let value = Value(exactly: number) else {
-                throw mismatch("a whole number from \(Value.min) to \(Value.max)")
+                let range = Value.bitWidth < 64 ? " from \(Value.min) to \(Value.max)" : ""
+                throw mismatch("a whole number\(range)")
             }
             return value
         }

@@ -47,7 +47,8 @@ struct ConfigurationProblem: Error {
         case "localFiles": return [prefix + "LOCAL_FILES"] + path.dropFirst()
         case "retry": return [prefix + "RETRY"] + path.dropFirst()
         case "clients" where path.count > 1, "providers" where path.count > 1:
-            return [prefix + path[1].uppercased()] + path.dropFirst(2)
+            let service = path[0] == "clients" ? InfrastructureService(rawValue: path[1]) : nil
+            return [prefix + (service?.variable ?? path[1].uppercased())] + path.dropFirst(2)
         default: return path
         }
     }
@@ -61,10 +62,12 @@ struct ConfigurationProblem: Error {
     static func unknownProvider(
         _ provider: InfrastructureProvider, at path: [String], known: [InfrastructureProvider]
     ) -> ConfigurationProblem {
-        let (names, shown) = (known.map(\.rawValue), Secret.shown(provider.rawValue))
+        let canBeLeftOut = path == ["clients", "files"] || path == ["clients", "messaging"]
+        let names = known.map(\.rawValue) + (canBeLeftOut ? [InfrastructureConfiguration.noProvider] : [])
+        let shown = Secret.shown(provider.rawValue)
         return ConfigurationProblem(
             path: path, found: "the unknown provider \(shown)",
-            expected: names.isEmpty
+            expected: known.isEmpty
                 ? "a provider, but the factory was given none" : "one of \(names.joined(separator: ", "))",
             suggestion: nearest(to: provider.rawValue, in: names),
             advice: "Add the module of \(shown) to those that the factory is given.", code: .unknownProvider)
@@ -115,5 +118,12 @@ struct ConfigurationProblem: Error {
             rows.append(row)
         }
         return rows[left.count][right.count]
+    }
+}
+
+extension InfrastructureService {
+    /// The name of its environment variable after the prefix, such as `CHECK_INS`.
+    var variable: String {
+        rawValue.reduce(into: "") { name, letter in name += (letter.isUppercase ? "_" : "") + letter.uppercased() }
     }
 }

@@ -64,9 +64,9 @@ extension InfrastructureConfiguration {
     }
 
     private init(variables environment: [String: String]) throws(ConfigurationProblem) {
-        let prefix = "SWITCHYARD_"
-        guard let `default` = environment[prefix + "DEFAULT"] else {
-            throw ConfigurationProblem(path: [prefix + "DEFAULT"], found: "nothing", expected: "the name of a provider")
+        let prefix = Self.prefix
+        guard let `default` = environment[prefix + "DEFAULT"], !`default`.isEmpty else {
+            throw Self.missingDefault(in: environment)
         }
         self.init(
             InfrastructureSelection(default: InfrastructureProvider(rawValue: `default`)), environment: environment)
@@ -81,30 +81,67 @@ extension InfrastructureConfiguration {
             switch rest {
             case "DEFAULT": continue
             case "STATE_FOLDER": stateFolder = try Self.folder(value, at: [name])
+            case "LOCAL_FILES": localFiles = try fileOptions(try Self.json(value, at: [name]), at: [name])
+            case "RETRY": retry = try retryPolicy(try Self.json(value, at: [name]), at: [name])
             default:
-                guard value.utf8.count <= InfrastructureConfiguration.maximumBytes,
-                    let json = try? JSON(parsing: value), let object = json.object
-                else {
-                    let known =
-                        ["DEFAULT", "STATE_FOLDER", "LOCAL_FILES", "RETRY"]
-                        + InfrastructureService.allCases.map { $0.rawValue.uppercased() }
-                    let nearest = ConfigurationProblem.nearest(to: rest, in: known)
-                    // Other programs may have variables with the same prefix.
-                    if nearest == nil, rest != "RETRY", rest != "LOCAL_FILES", !value.hasPrefix("{") { continue }
-                    throw ConfigurationProblem(
-                        path: [name], found: "text that is not a JSON object",
-                        expected:
-                            "a provider's settings as JSON, or one of \(known.map { prefix + $0 }.joined(separator: ", "))",
-                        suggestion: rest == "RETRY" || rest == "LOCAL_FILES" ? nil : nearest.map { prefix + $0 })
-                }
-                if rest == "LOCAL_FILES" {
-                    localFiles = try fileOptions(json, at: [name])
-                } else if rest == "RETRY" {
-                    retry = try retryPolicy(json, at: [name])
-                } else {
+                if let object = try Self.settings(value, at: name) {
                     settings[InfrastructureProvider(rawValue: rest.lowercased())] = object
                 }
             }
+        }
+        // The variable of a provider that is used belongs to no other program.
+        for provider in [selection.default] + InfrastructureService.allCases.compactMap({ selection[$0] }) {
+            let name = prefix + provider.rawValue.uppercased()
+            guard settings[provider] == nil, let value = environment[name] else { continue }
+            _ = try Self.json(value, at: [name]).requireObject(at: [name], keys: nil)
+        }
+    }
+
+    private static let prefix = "SWITCHYARD_"
+
+    private static func missingDefault(in environment: [String: String]) -> ConfigurationProblem {
+        let name = prefix + "DEFAULT"
+        let others = environment.keys.filter { $0.hasPrefix(prefix) && $0 != name }.map { $0.dropFirst(prefix.count) }
+        guard let similar = ConfigurationProblem.nearest(to: "DEFAULT", in: others.map(String.init)) else {
+            return ConfigurationProblem(path: [name], found: "nothing", expected: "the name of a provider")
+        }
+        return ConfigurationProblem(
+            path: [prefix + similar], found: "an unknown variable", expected: "\(name), the name of a provider",
+            suggestion: name)
+    }
+
+    /// A provider's settings.
+    ///
+    /// - Returns: `nil` for a variable of another program, which may have the same prefix.
+    private static func settings(_ value: String, at name: String) throws(ConfigurationProblem) -> JSONObject? {
+        if value.hasPrefix("{") { return try json(value, at: [name]).object }
+        if value.utf8.count <= maximumBytes, let json = try? JSON(parsing: value), let object = json.object {
+            return object
+        }
+        let known =
+            ["DEFAULT", "STATE_FOLDER", "LOCAL_FILES", "RETRY"] + InfrastructureService.allCases.map(\.variable)
+        let rest = String(name.dropFirst(prefix.count))
+        guard let nearest = ConfigurationProblem.nearest(to: rest, in: known) else { return nil }
+        throw ConfigurationProblem(
+            path: [name], found: "text that is not a JSON object",
+            expected: "a provider's settings as JSON, or one of \(known.map { prefix + $0 }.joined(separator: ", "))",
+            suggestion: prefix + nearest)
+    }
+
+    /// The JSON in a variable.
+    private static func json(_ value: String, at path: [String]) throws(ConfigurationProblem) -> JSON {
+        let data = Data(value.utf8)
+        guard data.count <= maximumBytes else {
+            throw ConfigurationProblem(
+                path: path, found: "\(data.count) bytes", expected: "at most \(maximumBytes)")
+        }
+        do throws(JSONError) {
+            return try JSON(parsing: data)
+        } catch {
+            throw ConfigurationProblem(
+                path: path,
+                found: "text that is not valid JSON \(data.place(of: error.offset)) (\(error.reason.rawValue))",
+                expected: "a JSON object", underlying: error)
         }
     }
 

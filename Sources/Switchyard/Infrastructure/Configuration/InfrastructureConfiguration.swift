@@ -119,6 +119,11 @@ public struct InfrastructureConfiguration: Sendable {
         }
         if let providers = top["providers"] {
             for member in try providers.requireObject(at: ["providers"], keys: nil) {
+                if member.value.string == Self.noProvider {
+                    throw ConfigurationProblem(
+                        path: ["providers", member.key], found: "“none”", expected: "a provider's settings",
+                        advice: "What leaves out files or messages stands under “clients”.")
+                }
                 settings[InfrastructureProvider(rawValue: member.key)] =
                     try member.value.requireObject(at: ["providers", member.key], keys: nil)
             }
@@ -260,7 +265,7 @@ extension JSON {
     }
 
     /// - Parameter keys: The allowed keys; `nil` for any.
-    fileprivate func requireObject(at path: [String], keys: [String]?) throws(ConfigurationProblem) -> JSONObject {
+    func requireObject(at path: [String], keys: [String]?) throws(ConfigurationProblem) -> JSONObject {
         guard let object else { throw ConfigurationProblem(path: path, found: kindForPeople, expected: "an object") }
         guard let keys else { return object }
         for key in object.keys where !keys.contains(key) {

@@ -30,7 +30,8 @@ struct SQLiteStoreFiles {
             throw StorageError(
                 .localStore,
                 "The data kept on this device is locked: another client uses “\(folder.path)”, in this process or another. Shut "
-                    + "that one down, or choose another folder.", underlying: StoreIsLocked())
+                    + "that one down, choose another folder, or give each process a name: localFiles.process.",
+                underlying: StoreIsLocked())
         } catch {
             throw StorageError(
                 .localStore,
