@@ -11,6 +11,9 @@ public struct MoveOptions: Sendable {
     public var sample: Int? = 300
     /// How many pages of documents, and how many files, are copied at the same time.
     public var parallel = 8
+    /// The maximum number of documents in a page; pages of large documents have fewer. A page in memory for each of
+    /// ``parallel``, and the next one.
+    public var pageSize = 500
     /// The fields with the ID of an account, or a list of such IDs: rewritten if the target gives accounts other IDs.
     public var ownerFields: [FieldPath] = []
 

@@ -54,9 +54,9 @@ public struct MovePlan: Sendable, Hashable, Codable {
     }
 
     /// How many documents one page has, so that pages in memory stay small.
-    func pageSize(of collection: String) -> Int {
-        guard let found = collections.first(where: { $0.name == collection }), found.documents > 0 else { return 500 }
-        return min(500, max(20, (4 << 20) / max(1, found.bytes / found.documents)))
+    func pageSize(of collection: Collection, atMost limit: Int) -> Int {
+        guard collection.documents > 0 else { return limit }
+        return min(max(1, limit), max(4, (4 << 20) / max(1, collection.bytes / collection.documents)))
     }
 }
 

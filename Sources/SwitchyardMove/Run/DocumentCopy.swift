@@ -36,17 +36,19 @@ struct DocumentCopy: Sendable {
     /// What is left to copy. A collection is divided once, so that each run finds the same ranges.
     private func parts(_ width: Int) async throws(MoveError) -> [Part] {
         var parts: [Part] = []
-        for collection in copying.plan.collections.map(\.name) {
+        for planned in copying.plan.collections {
+            let collection = planned.name
+            let pageSize = copying.plan.pageSize(of: planned, atMost: copying.move.options.pageSize)
             let ranges: [DocumentRange]
             if let known = journal.ranges(of: collection) {
                 ranges = known
             } else {
                 ranges = try await during("Dividing “\(collection)” of \(copying.move.from.name)") {
-                    try await source.ranges(of: collection, into: width)
+                    try await source.ranges(
+                        of: collection, into: min(width, max(1, planned.documents / pageSize)))
                 }
                 try journal.note(ranges, of: collection)
             }
-            let pageSize = copying.plan.pageSize(of: collection)
             for (index, range) in ranges.enumerated() {
                 let key = MoveJournal.RangeKey(collection: collection, range: index)
                 if !journal.progress(of: key).isDone { parts.append(Part(key: key, range: range, pageSize: pageSize)) }

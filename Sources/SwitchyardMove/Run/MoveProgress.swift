@@ -69,7 +69,9 @@ final class MoveMeter: Sendable {
     func stream() -> SnapshotStream<MoveProgress, Never> {
         SnapshotStream { [self] continuation in
             let progress = state.withLock(\.progress)
-            return listeners.add(continuation) { $0.yield(progress) }
+            let leave = listeners.add(continuation) { $0.yield(progress) }
+            listeners.deliver()
+            return leave
         }
     }
 
@@ -83,7 +85,10 @@ final class MoveMeter: Sendable {
 
     func change(_ body: (inout MoveProgress) -> Void) { update { body(&$0.progress) } }
 
-    func finish() { listeners.close { $0.finish() } }
+    func finish() {
+        listeners.close { $0.finish() }
+        listeners.deliver()
+    }
 
     private func update(_ body: (inout State) -> Void) {
         state.withLock { state in
