@@ -60,11 +60,15 @@ import Testing
 
     @Test func `A journal belongs to one move, and to one process at a time`() async throws {
         let bed = MoveBed()
-        let journal = try MoveJournal(bed.folder("journal"), from: "a", to: "b")
+        var journal: MoveJournal? = try MoveJournal(bed.folder("journal"), from: "a", to: "b")
         let held = #expect(throws: MoveError.self) { try MoveJournal(bed.folder("journal"), from: "a", to: "b") }
         #expect(held?.code == .locked)
-        try journal.noteAccounts(1, place: "x", count: 3, ids: [.init(from: "ada", to: "1")])
-        try withExtendedLifetime(journal) {}
+        try journal?.noteAccounts(1, place: "x", count: 3, ids: [.init(from: "ada", to: "1")])
+        journal = nil
+        let later = try MoveJournal(bed.folder("journal"), from: "a", to: "b")
+        #expect(later.accounts.place == "x")
+        #expect(later.accounts.items == 3)
+        #expect(later.ids == ["ada": "1"])
     }
 
     @Test func `A line that was cut off is dropped, and the journal goes on behind the one before`() throws {

@@ -68,6 +68,11 @@ private struct AnyFailure<Base: AsyncSequence & Sendable>: AsyncSequence, Sendab
 
     struct Iterator: AsyncIteratorProtocol {
         var base: Base.AsyncIterator
-        mutating func next() async throws -> Data? { try await base.next() }
+        mutating func next() async throws -> Data? {
+            if let chunk = try await base.next() { return chunk }
+            // A stream ends early when its task is cancelled, which must not pass for the end of the file.
+            try Task.checkCancellation()
+            return nil
+        }
     }
 }

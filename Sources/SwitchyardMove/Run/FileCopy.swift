@@ -52,6 +52,7 @@ struct FileCopy: Sendable {
                 }
                 return failure.message
             }
+            if Task.isCancelled { throw .stopped }
             let (size, md5) = fingerprint.result
             let isSame =
                 size == file.size && written.size == size && [nil, md5].contains(file.md5)

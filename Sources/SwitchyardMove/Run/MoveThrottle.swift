@@ -6,7 +6,7 @@ public final class MoveThrottle: Sendable {
         var limit: Int?
         /// The writes that may happen now; negative after a page that was larger.
         var allowance = 0.0
-        var updated: ContinuousClock.Instant
+        var updated: ContinuousClock.Instant?
     }
 
     private let state: Mutex<State>
@@ -20,7 +20,7 @@ public final class MoveThrottle: Sendable {
     public init(_ limit: Int? = nil, rampFrom: Int? = nil) {
         began = .now
         self.rampFrom = rampFrom
-        state = Mutex(State(limit: limit, updated: began))
+        state = Mutex(State(limit: limit))
     }
 
     public var limit: Int? {
@@ -37,7 +37,7 @@ public final class MoveThrottle: Sendable {
     func take(_ count: Int, at now: ContinuousClock.Instant) -> Duration? {
         state.withLock { state in
             guard let rate = rate(state.limit, at: now) else { return nil }
-            let passed = (now - state.updated) / .seconds(1)
+            let passed = (now - (state.updated ?? now)) / .seconds(1)
             state.updated = now
             state.allowance = min(state.allowance + passed * rate, rate)
             guard state.allowance < 0 else {
