@@ -121,6 +121,7 @@ struct FailingEnd: MoveEnd {
         let base: any MoveAccounts
         let fuse: Fuse
         var passwordHashes: Set<PasswordHash.Kind> { base.passwordHashes }
+        func accepts(_ id: AuthUser.ID) -> Bool { base.accepts(id) }
         func page(after place: String?, limit: Int) async throws -> MovedAccountPage {
             try await base.page(after: place, limit: limit)
         }

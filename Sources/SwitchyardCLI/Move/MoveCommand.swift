@@ -73,7 +73,7 @@ struct MoveCommand {
             return try await MoveSession(self).run()
         } catch {
             Terminal.error("switchyard move \(work.rawValue): \(error.message)")
-            if error.code == .cancelled || error.isRetryable, work.copies {
+            if error.isRetryable, work.copies {
                 Terminal.error("Everything up to here is recorded. The same command continues.")
             }
             return .failure

@@ -38,9 +38,11 @@ struct MoveSession {
         }
     }
 
-    /// The plan that is given, else a new one.
+    /// The plan that is given, else that of the run which began with this journal, else a new one.
     private func plan(for move: Move) async throws(MoveError) -> MovePlan {
-        guard let file = command.plan else { return try await move.plan() }
+        let earlier = command.work.copies ? savedPlan : nil
+        let isSaved = earlier.map { FileManager.default.fileExists(atPath: $0.path) } ?? false
+        guard let file = command.plan ?? (isSaved ? earlier : nil) else { return try await move.plan() }
         do {
             return try JSONDecoder().decode(MovePlan.self, from: Data(contentsOf: file))
         } catch {
@@ -50,10 +52,13 @@ struct MoveSession {
         }
     }
 
+    private var savedPlan: URL? { command.journal?.appendingPathComponent("plan.json") }
+
     private func copy(_ move: Move, _ plan: MovePlan) async throws(MoveError) -> ExitStatus {
         guard let journal = command.journal else { throw MoveError(.invalidArgument, "There is no journal.") }
         let throttle = MoveThrottle(command.throttle, rampFrom: command.rampFrom)
         let run = try move.run(plan, journal: journal, throttle: throttle)
+        if let savedPlan, let json = try? Self.encoder.encode(plan) { try? json.write(to: savedPlan, options: .atomic) }
         let line = ProgressLine()
         let watcher = Task { for await progress in run.progress { line.show(progress.description) } }
         let end = EndRequest()
@@ -71,14 +76,18 @@ struct MoveSession {
     }
 
     private func show(_ value: some Encodable, asText text: String, _ status: ExitStatus) -> ExitStatus {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        if command.isJSON, let json = try? encoder.encode(value) {
+        if command.isJSON, let json = try? Self.encoder.encode(value) {
             Terminal.print(String(decoding: json, as: UTF8.self))
         } else {
             Terminal.print(text)
         }
         return status
+    }
+
+    private static var encoder: JSONEncoder {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        return encoder
     }
 
     // MARK: Ends

@@ -7,6 +7,7 @@ import SwitchyardProviderKit
 struct ArchiveAccounts: MoveAccounts {
     let lines: LineFolder
     let passwordHashes = Set(PasswordHash.Kind.allCases)
+    func accepts(_ id: AuthUser.ID) -> Bool { true }
 
     func page(after place: String?, limit: Int) async throws -> MovedAccountPage {
         let (found, place) = try lines.lines(after: place, limit: limit)

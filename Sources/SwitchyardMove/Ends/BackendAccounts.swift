@@ -1,3 +1,4 @@
+import Foundation
 import Switchyard
 import SwitchyardBytes
 
@@ -8,6 +9,9 @@ struct BackendAccounts: MoveAccounts {
     let hashes: [AuthUser.ID: PasswordHash]
 
     var passwordHashes: Set<PasswordHash.Kind> { admin.capabilities.passwordHashes }
+
+    /// Supabase stores them as UUIDs.
+    func accepts(_ id: AuthUser.ID) -> Bool { admin.provider.rawValue != "supabase" || UUID(uuidString: id) != nil }
 
     func page(after place: String?, limit: Int) async throws -> MovedAccountPage {
         let page = try await admin.accountPage(after: place.map(AccountCursor.init(rawValue:)), limit: limit)

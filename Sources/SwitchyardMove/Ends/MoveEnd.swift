@@ -115,6 +115,8 @@ public typealias FileContents = any AsyncSequence<Data, any Error>
 public protocol MoveAccounts: Sendable {
     /// The kinds of password hashes that it accepts with new accounts.
     var passwordHashes: Set<PasswordHash.Kind> { get }
+    /// Whether a new account can have this ID, as far as that is known.
+    func accepts(_ id: AuthUser.ID) -> Bool
 
     /// - Parameter place: ``MovedAccountPage/place`` of the page before; `nil` for the first.
     func page(after place: String?, limit: Int) async throws -> MovedAccountPage

@@ -17,6 +17,8 @@ public struct MovePlan: Sendable, Hashable, Codable {
         /// Accounts that sign in with a password and need a new one.
         public var needingNewPassword = 0
         public var anonymous = 0
+        /// Accounts whose ID the target does not accept, so that they get another one.
+        public var withOtherID = 0
         /// Accounts with a second factor, which cannot come.
         public var withSecondFactor = 0
     }
@@ -88,6 +90,7 @@ extension MovePlan.Accounts: CustomStringConvertible {
     public var description: String {
         var parts = ["\(withPassword) with their password", "\(needingNewPassword) need a new password"]
         if anonymous > 0 { parts.append("\(anonymous) anonymous") }
+        if withOtherID > 0 { parts.append("\(withOtherID) get another ID") }
         if withSecondFactor > 0 { parts.append("\(withSecondFactor) lose their second factor") }
         return "\(Shown.count(count, "account")): \(parts.joined(separator: ", "))"
     }

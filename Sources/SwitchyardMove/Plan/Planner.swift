@@ -149,7 +149,7 @@ struct Planner {
             var place: String?
             repeat {
                 let page = try await source.page(after: place, limit: 500)
-                for account in page.accounts { accounts.add(account, accepted: target.passwordHashes) }
+                for account in page.accounts { accounts.add(account, on: target) }
                 place = page.place
             } while place != nil
         }
@@ -161,6 +161,11 @@ struct Planner {
                 "\(Shown.count(accounts.needingNewPassword, "account")) without a known password hash: send links that set a "
                     + "new password, or pass the hashes with --hashes.")
         }
+        if accounts.withOtherID > 0 {
+            plan.remarks.append(
+                "\(Shown.count(accounts.withOtherID, "account")) with an ID that \(to.name) does not accept: names of documents, "
+                    + "references and paths of files are rewritten, and so are the fields that --owner-fields names.")
+        }
         if accounts.withSecondFactor > 0 {
             plan.remarks.append("Second factors cannot come: their owners enroll again.")
         }
@@ -168,12 +173,13 @@ struct Planner {
 }
 
 extension MovePlan.Accounts {
-    fileprivate mutating func add(_ account: MovedAccount, accepted: Set<PasswordHash.Kind>) {
+    fileprivate mutating func add(_ account: MovedAccount, on target: any MoveAccounts) {
         let user = account.account.user
         count += 1
         if user.isAnonymous { anonymous += 1 }
+        if !target.accepts(account.id) { withOtherID += 1 }
         if !user.secondFactors.isEmpty { withSecondFactor += 1 }
-        if let hash = account.passwordHash, accepted.contains(hash.kind) {
+        if let hash = account.passwordHash, target.passwordHashes.contains(hash.kind) {
             withPassword += 1
         } else if user.identities.contains(.password) || (user.identities.isEmpty && user.email != nil) {
             needingNewPassword += 1

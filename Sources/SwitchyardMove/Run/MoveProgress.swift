@@ -4,8 +4,9 @@ import Synchronization
 
 /// How far a move is.
 public struct MoveProgress: Sendable, Hashable {
-    /// What is copied at the moment; `nil` at the end.
+    /// What is copied at the moment; `nil` before the beginning and at the end.
     public internal(set) var part: MovePart?
+    public internal(set) var isDone = false
     public internal(set) var accounts = 0
     public internal(set) var documents = 0
     public internal(set) var files = 0
@@ -41,7 +42,7 @@ public struct MoveProgress: Sendable, Hashable {
 extension MoveProgress: CustomStringConvertible {
     /// `documents: 1500 of 20000 (7 %), 812 a second, 23 s left`
     public var description: String {
-        guard let part else { return "done" }
+        guard let part else { return isDone ? "done" : "beginning" }
         let (done, total) = current
         let amount =
             part == .files
@@ -75,9 +76,11 @@ final class MoveMeter: Sendable {
         }
     }
 
+    /// - Parameter part: `nil` at the end.
     func begin(_ part: MovePart?) {
         update { state in
             state.progress.part = part
+            state.progress.isDone = part == nil
             state.began = .now
             state.atStart = state.progress.current.done
         }

@@ -56,10 +56,10 @@ extension MoveReport: CustomStringConvertible {
                 + "\(Shown.count(files, "file")) with \(Shown.bytes(fileBytes)). This run took \(Shown.time(.seconds(seconds)))."
         ]
         if renamedAccounts > 0 {
-            lines.append("\(Shown.count(renamedAccounts, "account")) have another ID: see ids.jsonl in the journal.")
+            lines.append("Accounts with another ID, listed in ids.jsonl in the journal: \(renamedAccounts).")
         }
         if !rejections.isEmpty {
-            lines.append("The target rejected \(rejections.count), listed in rejected.jsonl in the journal:")
+            lines.append("Rejected by the target, listed in rejected.jsonl in the journal: \(rejections.count).")
             lines += rejections.prefix(20).map { "  \($0.subject): \($0.reason)" }
         }
         return lines.joined(separator: "\n")

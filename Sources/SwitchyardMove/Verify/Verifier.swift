@@ -69,7 +69,8 @@ extension MovedAccount {
         if left.user.displayName != right.user.displayName { names.append("displayName") }
         if left.user.photoURL != right.user.photoURL { names.append("photoURL") }
         if left.isDisabled != right.isDisabled { names.append("isDisabled") }
-        if left.claims != right.claims { names.append("claims") }
+        // A backend may add claims of its own.
+        if !left.claims.allSatisfy({ right.claims[$0.key] == $0.value }) { names.append("claims") }
         return names
     }
 }
