@@ -18,6 +18,7 @@ let package = Package(
         .library(name: "SwitchyardConformance", targets: ["SwitchyardConformance"]),
         .library(name: "SwitchyardTesting", targets: ["SwitchyardTesting"]),
         .library(name: "SwitchyardObservation", targets: ["SwitchyardObservation"]),
+        .library(name: "SwitchyardMove", targets: ["SwitchyardMove"]),
         .library(name: "SwitchyardLocalFirebase", targets: ["SwitchyardLocalFirebase"]),
         .library(name: "SwitchyardLocalSupabase", targets: ["SwitchyardLocalSupabase"]),
         .executable(name: "switchyard", targets: ["SwitchyardCLI"]),
@@ -92,6 +93,9 @@ let package = Package(
         // For tests of apps and providers; imports Swift Testing.
         .target(name: "SwitchyardTesting", dependencies: ["Switchyard", "SwitchyardMock", "SwitchyardConformance"]),
         .target(name: "SwitchyardObservation", dependencies: ["Switchyard"]),
+        // Copies everything from one backend to another, or to a folder and back.
+        .target(
+            name: "SwitchyardMove", dependencies: ["Switchyard", "SwitchyardBytes", "SwitchyardProviderKit"]),
         // Local servers that speak the vendors' protocols.
         // It signs and verifies tokens by the library that the clients verify them with.
         .target(
@@ -116,7 +120,7 @@ let package = Package(
             dependencies: [
                 "Switchyard", "SwitchyardBytes", "SwitchyardMock", "SwitchyardFirebase", "SwitchyardSupabase",
                 "SwitchyardConformance", "SwitchyardServerKit", "SwitchyardLocalFirebase", "SwitchyardLocalSupabase",
-                "SwitchyardLifeSignalStory",
+                "SwitchyardMove", "SwitchyardLifeSignalStory",
             ],
             resources: ["dependencies", "sharing", "vapor", "hummingbird", "log", "metrics"].map {
                 .embedInCode("Adapters/\($0).swift.txt")
@@ -187,6 +191,12 @@ let package = Package(
         .testTarget(
             name: "SwitchyardObservationTests",
             dependencies: ["Switchyard", "SwitchyardMock", "SwitchyardObservation", "SwitchyardTestSupport"]),
+        .testTarget(
+            name: "SwitchyardMoveTests",
+            dependencies: [
+                "Switchyard", "SwitchyardBytes", "SwitchyardMock", "SwitchyardMove", "SwitchyardFirebase",
+                "SwitchyardLocalFirebase", "SwitchyardTestSupport",
+            ]),
         .testTarget(
             name: "SwitchyardFirestoreSpecTests",
             dependencies: [

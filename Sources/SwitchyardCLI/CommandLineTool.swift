@@ -34,12 +34,13 @@ struct CommandLineTool {
         case "firebase": return try FirebaseCommand(rest).run()
         case "supabase": return try await SupabaseCommand(rest).run()
         case "adapter": return try AdapterCommand(rest).run()
+        case "move": return try await MoveCommand(rest).run()
         default:
             throw UsageError.unknown("command", name, among: commands)
         }
     }
 
-    static let commands = ["demo", "conformance", "emulator", "firebase", "supabase", "adapter", "help"]
+    static let commands = ["demo", "conformance", "emulator", "firebase", "supabase", "adapter", "move", "help"]
 }
 
 /// The exit status of a command.
@@ -66,6 +67,7 @@ struct UsageError: Error {
 /// A full disk or a reader that has gone ends neither a check nor a server.
 enum Terminal {
     static func print(_ text: String) { _ = POSIXFile.write(Array((text + "\n").utf8), to: 1) }
+    static func errorWithoutBreak(_ text: String) { _ = POSIXFile.write(Array(text.utf8), to: 2) }
     static func error(_ text: String) { _ = POSIXFile.write(Array((text + "\n").utf8), to: 2) }
 }
 

@@ -120,6 +120,33 @@ struct HelpCommand {
             swift-sharing, Vapor, Hummingbird, swift-log or swift-metrics. Without a name, it lists the files.
             --output FILE   writes the file instead; one that exists is never replaced
 
+        switchyard move plan --from FILE|FOLDER --to FILE|FOLDER [--collections NAMES] [--thorough] [--hashes FILE] [--json]
+            Prints what a move between two backends would copy, what it costs, and what cannot come along. FILE is a
+            configuration in JSON with a project credential, FOLDER an archive.
+            --collections …  only the documents of these collections, such as users,orders; without it, all that the source
+                             lists
+            --thorough       reads all documents for the plan, to find every collection and value
+            --hashes FILE    password hashes, one account per line:
+                             {"id":"…","passwordHash":{"kind":"bcrypt","hash":"$2b$10$…"}}
+            --json           prints JSON
+
+        switchyard move run (the options of “move plan”) --journal FOLDER [--plan FILE] [--throttle N] [--ramp-from N]
+                            [--owner-fields NAMES]
+            Copies accounts, documents and files. The source is only read. Ctrl-C stops it; the same command continues.
+            --journal FOLDER records what is done, new IDs of accounts, and what the target rejects
+            --plan FILE      a plan from “move plan --json”; without it, a new one
+            --throttle N     at most N documents per second
+            --ramp-from N    begins with N documents per second, and raises that by half every five minutes
+            --owner-fields … fields with IDs of accounts, rewritten where an account gets another ID
+
+        switchyard move verify (the options of “move plan”) [--journal FOLDER] [--plan FILE] [--repair]
+            Compares both ends: a hash of each collection, each account, the checksum of each file. Lists what differs.
+            --repair         copies again what differs or is missing; what only the target has stays
+
+        switchyard move export --from FILE --to FOLDER, and the options of “move run”
+        switchyard move import --from FOLDER --to FILE, and the options of “move run”
+            The same to and from an archive, which has a documented format. Without --journal, it is in the archive's folder.
+
         switchyard help
             Prints this text.
 

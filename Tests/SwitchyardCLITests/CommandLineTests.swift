@@ -13,7 +13,8 @@ import Testing
         (
             ["conformnce"],
             [
-                "there is no command “conformnce”", "demo, conformance, emulator, firebase, supabase, adapter, help",
+                "there is no command “conformnce”",
+                "demo, conformance, emulator, firebase, supabase, adapter, move, help",
                 "Did you mean “conformance”?",
             ]
         ),
@@ -58,6 +59,14 @@ import Testing
         (["adapter", "log", "metrics"], ["“metrics” was not expected here"]),
         (["adapter", "log", "--output"], ["“--output” needs a value"]),
         (["adapter", "log", "--ouput", "x"], ["Did you mean “--output”?"]),
+        (["move"], ["missing subcommand: “move plan”, “move run”"]),
+        (["move", "plam"], ["there is no “move” subcommand “plam”", "Did you mean “plan”?"]),
+        (["move", "plan"], ["“move plan” needs “--from”"]),
+        (["move", "plan", "--from", "/nowhere.json", "--to", "x"], ["“/nowhere.json” does not exist", "an archive"]),
+        (["move", "run", "--from", "/", "--to", "/"], ["“move run” needs “--journal FOLDER”"]),
+        (["move", "run", "--from", "/", "--to", "/", "--throttle", "fast"], ["--journal"]),
+        (["move", "export", "--from", "/", "--to", "/"], ["“move export” reads a backend"]),
+        (["move", "plan", "--from", "/", "--to", "/", "--repair"], ["there is no option “--repair”"]),
         (["demo", "now"], ["“demo” takes no options"]),
         (["help", "conformence"], ["there is no command “conformence”", "Did you mean “conformance”?"]),
         (["help", "demo", "help"], ["“help” takes the name of one command"]),

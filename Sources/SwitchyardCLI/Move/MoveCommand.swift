@@ -1,0 +1,131 @@
+import Foundation
+import Switchyard
+import SwitchyardMove
+
+/// `switchyard move plan`, `run`, `verify`, `export` and `import`
+struct MoveCommand {
+    enum Work: String, CaseIterable { case plan, run, verify, export, `import` }
+
+    let work: Work
+    let from: MovePlace
+    let to: MovePlace
+    let journal: URL?
+    let options: MoveOptions
+    let hashes: URL?
+    /// A plan to follow, instead of a new one.
+    let plan: URL?
+    let throttle: Int?
+    let rampFrom: Int?
+    let repairs: Bool
+    let isJSON: Bool
+
+    init(_ words: [String]) throws(UsageError) {
+        guard let name = words.first else { throw UsageError("missing subcommand: \(Self.names)") }
+        guard let work = Work(rawValue: name) else {
+            throw UsageError.unknown("“move” subcommand", name, among: Work.allCases.map(\.rawValue))
+        }
+        self.work = work
+        let given = try Options(
+            Array(words.dropFirst()), values: Self.common.union(work.values),
+            switches: work.switches.union(["--json"]))
+        let place = { (name: String) throws(UsageError) -> MovePlace in
+            guard let path = given[name] else { throw UsageError("“move \(work.rawValue)” needs “\(name)”") }
+            return try MovePlace(path, of: name)
+        }
+        from = try place("--from")
+        to = try place("--to")
+        try work.check(from, to)
+        journal = given["--journal"].map { URL(fileURLWithPath: $0, isDirectory: true) } ?? work.journal(from, to)
+        guard work != .run || journal != nil else {
+            throw UsageError("“move run” needs “--journal FOLDER”, from which a later run continues")
+        }
+        var options = MoveOptions()
+        options.collections = given["--collections"]?.split(separator: ",").map(String.init) ?? []
+        if given.has("--thorough") { options.sample = nil }
+        for name in given["--owner-fields"]?.split(separator: ",") ?? [] {
+            guard let field = try? FieldPath(validating: String(name)) else {
+                throw UsageError("“\(name)” is not the name of a field")
+            }
+            options.ownerFields.append(field)
+        }
+        self.options = options
+        hashes = given["--hashes"].map { URL(fileURLWithPath: $0) }
+        plan = given["--plan"].map { URL(fileURLWithPath: $0) }
+        throttle = try Self.number(given, "--throttle")
+        rampFrom = try Self.number(given, "--ramp-from")
+        repairs = given.has("--repair")
+        isJSON = given.has("--json")
+    }
+
+    private static let names = Work.allCases.map { "“move \($0.rawValue)”" }.joined(separator: ", ")
+    private static let common: Set = ["--from", "--to", "--collections", "--hashes", "--owner-fields", "--journal"]
+
+    private static func number(_ given: Options, _ name: String) throws(UsageError) -> Int? {
+        guard let text = given[name] else { return nil }
+        guard let number = Int(text), number > 0 else {
+            throw UsageError("“\(text)” is not a number of documents per second for “\(name)”")
+        }
+        return number
+    }
+
+    func run() async -> ExitStatus {
+        do throws(MoveError) {
+            return try await MoveSession(self).run()
+        } catch {
+            Terminal.error("switchyard move \(work.rawValue): \(error.message)")
+            if error.isRetryable, work.copies {
+                Terminal.error("Everything up to here is recorded. The same command continues.")
+            }
+            return .failure
+        }
+    }
+}
+
+extension MoveCommand.Work {
+    var copies: Bool { self == .run || self == .export || self == .import }
+
+    fileprivate var values: Set<String> {
+        copies ? ["--throttle", "--ramp-from", "--plan"] : self == .verify ? ["--plan"] : []
+    }
+    fileprivate var switches: Set<String> { self == .verify ? ["--repair", "--thorough"] : ["--thorough"] }
+
+    fileprivate func check(_ from: MovePlace, _ to: MovePlace) throws(UsageError) {
+        switch (self, from, to) {
+        case (.export, .archive, _): throw UsageError("“move export” reads a backend: “--from” takes a configuration")
+        case (.export, _, .backend): throw UsageError("“move export” writes an archive: “--to” takes a folder")
+        case (.import, .backend, _): throw UsageError("“move import” reads an archive: “--from” takes a folder")
+        case (.import, _, .archive): throw UsageError("“move import” writes to a backend: “--to” takes a configuration")
+        default: break
+        }
+    }
+
+    /// The journal if none is named: an archive has room for it.
+    fileprivate func journal(_ from: MovePlace, _ to: MovePlace) -> URL? {
+        switch (self, from, to) {
+        case (.export, _, .archive(let folder)): folder.appendingPathComponent("export-journal", isDirectory: true)
+        case (.import, .archive(let folder), _): folder.appendingPathComponent("import-journal", isDirectory: true)
+        default: nil
+        }
+    }
+}
+
+/// What `--from` and `--to` name.
+enum MovePlace {
+    /// A configuration in JSON.
+    case backend(URL)
+    case archive(URL)
+
+    init(_ path: String, of option: String) throws(UsageError) {
+        let url = URL(fileURLWithPath: path)
+        var isFolder: ObjCBool = false
+        let exists = FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
+        switch (exists, isFolder.boolValue) {
+        case (true, false): self = .backend(url)
+        case (true, true): self = .archive(url)
+        case (false, _) where option == "--to" && !path.hasSuffix(".json"): self = .archive(url)
+        default:
+            throw UsageError(
+                "“\(path)” does not exist; “\(option)” takes a configuration in JSON, or the folder of an archive")
+        }
+    }
+}

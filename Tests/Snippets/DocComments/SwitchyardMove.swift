@@ -1,0 +1,1 @@
+let old: Infrastructure = given(), new: Infrastructure = given()
