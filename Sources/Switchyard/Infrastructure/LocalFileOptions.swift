@@ -51,13 +51,17 @@ public struct LocalFileOptions: Sendable, Hashable {
     /// - Throws: `.invalidConfiguration` for a name that cannot be part of a folder's.
     func suffix() throws(InfrastructureError) -> String {
         guard let process, process != Self.mainProcess else { return "" }
-        guard (1...64).contains(process.utf8.count), process.utf8.allSatisfy(Self.isNamePart) else {
+        guard Self.isName(process) else {
             throw InfrastructureError(
                 .invalidConfiguration,
                 "The process “\(process)” in localFiles cannot name a folder: use up to 64 letters, digits, “-” and “_”."
             )
         }
         return "@\(process)"
+    }
+
+    private static func isName(_ process: String) -> Bool {
+        (1...64).contains(process.utf8.count) && process.utf8.allSatisfy(isNamePart)
     }
 
     private static func isNamePart(_ byte: UInt8) -> Bool {
@@ -138,6 +142,10 @@ extension LocalFileOptions: Codable {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         self.init()
         process = try values.decodeIfPresent(String.self, forKey: .process)
+        guard process.map(Self.isName) != false else {
+            throw DecodingError.dataCorruptedError(
+                forKey: .process, in: values, debugDescription: "a name of up to 64 letters, digits, “-” and “_”")
+        }
         appGroup = try values.decodeIfPresent(String.self, forKey: .appGroup)
         keychainAccessGroup = try values.decodeIfPresent(String.self, forKey: .keychainAccessGroup)
         if let name = try values.decodeIfPresent(String.self, forKey: .protection) {

@@ -10,8 +10,8 @@ public enum MessagingPermission: String, Sendable, Hashable {
         guard self == .denied else { return }
         throw MessagingError(
             .permissionDenied,
-            "This device cannot be registered for messages: the user has denied the permission. Once it is given in the "
-                + "platform's settings, record it with requestPermission(_:).")
+            "The user has denied the permission to show messages. Once it is given in the platform's settings, record it with "
+                + "requestPermission(_:).")
     }
 }
 

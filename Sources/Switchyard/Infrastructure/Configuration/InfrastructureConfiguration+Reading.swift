@@ -45,7 +45,8 @@ extension InfrastructureConfiguration {
                 .localStore,
                 isThere
                     ? "The configuration file “\(file.path)” cannot be read; is it a file, and may you read it?"
-                    : "There is no configuration file “\(file.path)”.", underlying: error)
+                    : "There is no configuration file “\(file.path)”. Check the path, which is relative to the working directory.",
+                underlying: error)
         }
         try self.init(json: data, called: "The configuration file “\(file.path)”", environment: environment)
     }

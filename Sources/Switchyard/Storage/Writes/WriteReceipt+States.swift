@@ -14,6 +14,9 @@ extension WriteReceipt {
         /// The server has rejected it, or it was taken out of the queue (`.cancelled`). Its local effect is undone.
         case rejected(StorageError)
 
+        /// Whether the server has committed it, at whatever time.
+        public var isAcknowledged: Bool { if case .acknowledged = self { true } else { false } }
+
         /// Whether no other state follows.
         public var isFinal: Bool {
             switch self {

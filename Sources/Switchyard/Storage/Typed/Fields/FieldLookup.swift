@@ -22,7 +22,10 @@ enum FieldLookup {
             throw refusal(property, "what it gives cannot be a field's value")
         }
         guard plain.isStored(property, by: coder, as: found) else {
-            throw refusal(property, "only stored properties are fields")
+            throw refusal(
+                property,
+                "only stored properties are fields, and nothing behind an optional one; name the field by its path, as in “address.city”"
+            )
         }
         var fields: [[String]: FieldPath] = [:]
         for node in plain.nodes where fields[node.path] == nil && coder.comparable(node.value) == found {
