@@ -28,7 +28,9 @@ import Testing
         let (old, new) = (try await site("old", documents: 20), try await site("new", documents: 0))
         let other = try await site("other", documents: 0)
         let (journal, archive) = (folder.path + "/journal", folder.path + "/archive")
-        func move(_ words: String...) async throws -> ExitStatus { try await CommandLineTool.run(["move"] + words) }
+        func move(_ words: String...) async throws -> SwitchyardCLI.ExitStatus {
+            try await CommandLineTool.run(["move"] + words)
+        }
 
         #expect(try await move("plan", "--from", old, "--to", new, "--json") == .success)
         #expect(try await move("verify", "--from", old, "--to", new) == .failure)
