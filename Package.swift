@@ -195,7 +195,7 @@ let package = Package(
             name: "SwitchyardMoveTests",
             dependencies: [
                 "Switchyard", "SwitchyardBytes", "SwitchyardMock", "SwitchyardMove", "SwitchyardFirebase",
-                "SwitchyardLocalFirebase", "SwitchyardTestSupport",
+                "SwitchyardSupabase", "SwitchyardLocalFirebase", "SwitchyardLocalSupabase", "SwitchyardTestSupport",
             ]),
         .testTarget(
             name: "SwitchyardFirestoreSpecTests",

@@ -117,9 +117,9 @@ enum MovePlace {
 
     init(_ path: String, of option: String) throws(UsageError) {
         let url = URL(fileURLWithPath: path)
-        var isFolder: ObjCBool = false
-        let exists = FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
-        switch (exists, isFolder.boolValue) {
+        var info = stat()
+        let exists = stat(path, &info) == 0
+        switch (exists, exists && info.st_mode & S_IFMT == S_IFDIR) {
         case (true, false): self = .backend(url)
         case (true, true): self = .archive(url)
         case (false, _) where option == "--to" && !path.hasSuffix(".json"): self = .archive(url)

@@ -58,7 +58,8 @@ struct ArchivedHash: Codable {
 
 /// Password hashes from a vendor's download.
 public enum PasswordHashes {
-    /// Reads a file with one account per line, as in an archive: `{"id":"…","passwordHash":{"kind":"bcrypt","hash":"$2b$10$…"}}`.
+    /// Reads a file with one account per line, as in an archive:
+    /// `{"id":"…","passwordHash":{"kind":"bcrypt","hash":"$2b$10$…"}}`.
     ///
     /// - Throws: `.localStore` with the line that cannot be read.
     public static func read(_ file: URL) throws(MoveError) -> [AuthUser.ID: PasswordHash] {

@@ -45,6 +45,7 @@ public protocol MoveDocuments: Sendable {
     /// The next documents of a range. Documents that come and go meanwhile do not shift the others.
     ///
     /// - Parameters:
+    ///   - range: One of ``ranges(of:into:)``.
     ///   - place: ``DocumentPage/place`` of the page before, also of an earlier process; `nil` for the first.
     ///   - limit: The maximum number of documents.
     /// - Returns: An empty page at the end.
@@ -53,7 +54,10 @@ public protocol MoveDocuments: Sendable {
     func documents(_ paths: [StoragePath]) async throws -> [DocumentSnapshot]
     /// Creates or replaces documents of one collection. Writing the same page again changes nothing.
     ///
-    /// - Parameter page: Names the page among all of its collection, the same after a restart.
+    /// - Parameters:
+    ///   - documents: Each with data.
+    ///   - collection: The name of their collections.
+    ///   - page: Names the page among all of its collection, the same after a restart.
     /// - Returns: The documents that this end rejects for good. For everything else it throws.
     func write(_ documents: [DocumentSnapshot], of collection: String, page: String) async throws -> [Rejection]
 }
@@ -118,13 +122,19 @@ public protocol MoveAccounts: Sendable {
     /// Whether a new account can have this ID, as far as that is known.
     func accepts(_ id: AuthUser.ID) -> Bool
 
-    /// - Parameter place: ``MovedAccountPage/place`` of the page before; `nil` for the first.
+    /// The next accounts.
+    ///
+    /// - Parameters:
+    ///   - place: ``MovedAccountPage/place`` of the page before; `nil` for the first.
+    ///   - limit: The maximum number of accounts.
     func page(after place: String?, limit: Int) async throws -> MovedAccountPage
     /// The accounts with these IDs, in this order.
     func accounts(_ ids: [AuthUser.ID]) async throws -> [MovedAccount?]
     /// Creates accounts. One that is there already, by its ID or its address, stays as it is.
     ///
-    /// - Parameter page: Names the page among all, the same after a restart.
+    /// - Parameters:
+    ///   - accounts: The accounts with the IDs and properties that they should have.
+    ///   - page: Names the page among all, the same after a restart.
     /// - Returns: The outcome for each, in the given order.
     func add(_ accounts: [MovedAccount], page: String) async throws -> [AccountOutcome]
 }

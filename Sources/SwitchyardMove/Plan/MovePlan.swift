@@ -45,7 +45,8 @@ public struct MovePlan: Sendable, Hashable, Codable {
     /// Whether every document was read for the plan.
     public var isThorough: Bool { collections.allSatisfy { $0.sampled >= $0.documents } }
 
-    /// Documents a second, and bytes of files a second, on which ``minutes`` is based. Measure your own backends in a rehearsal.
+    /// Documents a second, and bytes of files a second, on which ``minutes(documentsPerSecond:)`` is based. Measure your own
+    /// backends with a part of the data.
     public static let assumedRate = (documents: 1000.0, bytes: 20e6)
 
     /// - Parameter documentsPerSecond: The limit of a throttle.

@@ -4,7 +4,8 @@ import SwitchyardBytes
 import SwitchyardProviderKit
 import Synchronization
 
-/// A file to which lines of JSON are added. A line that was cut off by the end of the process is dropped when it is opened again.
+/// A file to which lines of JSON are added. A line that was cut off by the end of the process is dropped when the file is
+/// opened again.
 final class AppendLog<Entry: Codable & Sendable>: Sendable {
     private let path: String
     private let descriptor: Int32

@@ -23,7 +23,9 @@ struct FileCopy: Sendable {
         try await during("Copying files") {
             try await source.forEachPage { page in
                 let left = page.filter { !copying.journal.hasFile($0.path.rawValue) }
-                try await forEach(left, atOnce: copying.move.options.parallel) { file in
+                try await forEach(left, atOnce: copying.move.options.parallel) { listed in
+                    // A list may leave out what only the file itself tells. One that has been deleted since is left out.
+                    guard let file = try await source.metadata(of: listed.path) else { return }
                     if let reason = try await copy(file) {
                         try copying.note([Rejection(file.path.rawValue, reason)], of: .files)
                     } else {

@@ -1,8 +1,8 @@
 import Switchyard
 import SwitchyardBytes
 
-/// Replaces the IDs of accounts that have others on the target: in the names of documents, in references, in the fields that the
-/// caller names, and in the paths of files.
+/// Replaces the IDs of accounts that have others on the target: in the names of documents, in references, in the fields that
+/// the caller names, and in the paths of files.
 struct IDRewriter: Sendable {
     private let ids: [String: String]
     private let fields: [FieldPath]

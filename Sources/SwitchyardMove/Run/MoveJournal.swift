@@ -89,6 +89,9 @@ final class MoveJournal: Sendable {
         if !began { try log.append([.move(version: Self.version, from: from, to: to)]) }
     }
 
+    /// Releases the folder for another run.
+    func close() { lock.release() }
+
     private func note(_ entry: Entry) throws(MoveError) {
         try log.append([entry])
         state.withLock { $0.add(entry) }

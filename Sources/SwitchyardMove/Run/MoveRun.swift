@@ -12,7 +12,10 @@ public final class MoveRun: Sendable {
         meter = copying.meter
         throttle = copying.throttle
         task = Task {
-            defer { copying.meter.finish() }
+            defer {
+                copying.journal.close()
+                copying.meter.finish()
+            }
             do throws(MoveError) { return .success(try await copying.run()) } catch { return .failure(error) }
         }
     }

@@ -6,6 +6,7 @@ struct DocumentComparison: Sendable {
     let source: any MoveDocuments
     let target: any MoveDocuments
     let rewriter: IDRewriter
+    let parallel: Int
     private static let buckets = 4096
     private static let pageSize = 500
 
@@ -26,19 +27,38 @@ struct DocumentComparison: Sendable {
         var count = 0
         var total = DocumentHash()
         var buckets = [DocumentHash](repeating: DocumentHash(), count: DocumentComparison.buckets)
+
+        mutating func add(_ document: DocumentSnapshot) {
+            let digest = CanonicalBytes.digest(document)
+            count += 1
+            total.add(digest)
+            buckets[DocumentComparison.bucket(of: document.path)].add(digest)
+        }
+
+        mutating func add(_ other: Summary) {
+            count += other.count
+            total.add(other.total)
+            for index in buckets.indices { buckets[index].add(other.buckets[index]) }
+        }
     }
 
+    /// Reads several ranges at a time: the sums do not depend on the order.
     private func summary(
         of collection: String, _ documents: any MoveDocuments, isSource: Bool
     ) async throws -> Summary {
-        var summary = Summary()
-        try await forEach(of: collection, documents, isSource) { document, _ in
-            let digest = CanonicalBytes.digest(document)
-            summary.count += 1
-            summary.total.add(digest)
-            summary.buckets[Self.bucket(of: document.path)].add(digest)
+        let ranges = try await documents.ranges(of: collection, into: parallel)
+        return try await withThrowingTaskGroup(of: Summary.self) { group in
+            for range in ranges {
+                group.addTask {
+                    var summary = Summary()
+                    try await forEach(in: range, documents, isSource) { document, _ in summary.add(document) }
+                    return summary
+                }
+            }
+            var whole = Summary()
+            for try await part in group { whole.add(part) }
+            return whole
         }
-        return summary
     }
 
     private static func bucket(of path: StoragePath) -> Int {
@@ -47,14 +67,13 @@ struct DocumentComparison: Sendable {
 
     /// Calls `body` with each document as the target would hold it, and its path on the source.
     private func forEach(
-        of collection: String, _ documents: any MoveDocuments, _ isSource: Bool,
+        in range: DocumentRange, _ documents: any MoveDocuments, _ isSource: Bool,
         _ body: (DocumentSnapshot, StoragePath) -> Void
     ) async throws {
         var place: String?
         while true {
             try Task.checkCancellation()
-            let page = try await documents.page(
-                of: DocumentRange(collection: collection), after: place, limit: Self.pageSize)
+            let page = try await documents.page(of: range, after: place, limit: Self.pageSize)
             if page.documents.isEmpty { return }
             for document in page.documents { body(isSource ? asStored(document) : document, document.path) }
             place = page.place
@@ -75,12 +94,12 @@ struct DocumentComparison: Sendable {
         in collection: String, _ suspects: Set<Int>, _ repairs: Bool
     ) async throws -> [MoveVerification.Difference] {
         var left: [StoragePath: (digest: PathDigest, origin: StoragePath)] = [:]
-        try await forEach(of: collection, source, true) { document, origin in
+        try await forEach(in: DocumentRange(collection: collection), source, true) { document, origin in
             guard suspects.contains(Self.bucket(of: document.path)) else { return }
             left[document.path] = (CanonicalBytes.digest(document), origin)
         }
         var (extra, changed) = ([StoragePath](), [StoragePath]())
-        try await forEach(of: collection, target, false) { document, _ in
+        try await forEach(in: DocumentRange(collection: collection), target, false) { document, _ in
             guard suspects.contains(Self.bucket(of: document.path)) else { return }
             guard let found = left.removeValue(forKey: document.path) else { return extra.append(document.path) }
             guard found.digest != CanonicalBytes.digest(document) else { return }

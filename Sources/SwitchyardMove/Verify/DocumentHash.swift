@@ -12,6 +12,11 @@ struct DocumentHash: Hashable, Sendable {
         low &+= digest.low
     }
 
+    mutating func add(_ other: DocumentHash) {
+        high &+= other.high
+        low &+= other.low
+    }
+
     /// 32 hexadecimal digits.
     var text: String {
         Hex.encode([high, low].flatMap { word in withUnsafeBytes(of: word.bigEndian) { Array($0) } })

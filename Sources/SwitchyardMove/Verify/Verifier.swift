@@ -20,7 +20,8 @@ struct Verifier: Sendable {
             try await during("Comparing accounts") { try await compare(source, target, repairs, &verification) }
         }
         if let (source, target) = move.both(.documents, move.from.documents, move.to.documents) {
-            let comparison = DocumentComparison(source: source, target: target, rewriter: rewriter)
+            let comparison = DocumentComparison(
+                source: source, target: target, rewriter: rewriter, parallel: move.options.parallel)
             for collection in plan.collections.map(\.name) {
                 try await during("Comparing “\(collection)”") {
                     try await comparison.compare(collection, repairs, &verification)
