@@ -24,7 +24,8 @@ enum FieldLookup {
         guard plain.isStored(property, by: coder, as: found) else {
             throw refusal(
                 property,
-                "only stored properties are fields, and nothing behind an optional one; name the field by its path, as in “address.city”"
+                "only stored properties are fields, and nothing behind an optional one; name the field by its path, as in "
+                    + "“address.city”"
             )
         }
         var fields: [[String]: FieldPath] = [:]
