@@ -33,10 +33,3 @@ extension MoveError {
         MoveError(.localStore, "The archive cannot be used: “\(path)”: \(reason)")
     }
 }
-
-/// Runs a step of a move, and names it in the error of its failure.
-func during<Result>(
-    _ operation: @autoclosure () -> String, _ step: () async throws -> Result
-) async throws(MoveError) -> Result {
-    do { return try await step() } catch { throw .during(operation(), error) }
-}

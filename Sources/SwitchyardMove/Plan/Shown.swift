@@ -18,7 +18,7 @@ enum Shown {
     static func time(_ time: Duration) -> String {
         let seconds = time.components.seconds
         return switch seconds {
-        case ..<1: "a second"
+        case ..<1: "1 s"
         case ..<90: "\(seconds) s"
         case ..<5400: "\(Int((Double(seconds) / 60).rounded())) min"
         default: "\(seconds / 3600) h \(seconds % 3600 / 60) min"

@@ -55,13 +55,13 @@ struct Copying: Sendable {
     private func copyAccounts(_ source: any MoveAccounts, _ target: any MoveAccounts) async throws(MoveError) {
         while !journal.accounts.isDone {
             let done = journal.accounts
-            let page = try await during("Reading the accounts of \(move.from.name)") {
+            let page = try await patiently("Reading the accounts of \(move.from.name)") {
                 try await source.page(after: done.place, limit: Self.accountPage)
             }
             let number = done.pages + 1
-            let outcomes = try await during("Adding accounts to \(move.to.name)") {
-                try await throttle.pass(page.accounts.count)
-                return try await target.add(page.accounts, page: PageName.of(number))
+            try await during("Adding accounts") { try await throttle.pass(page.accounts.count) }
+            let outcomes = try await patiently("Adding accounts to \(move.to.name)") {
+                try await target.add(page.accounts, page: PageName.of(number))
             }
             var (ids, rejections) = ([MoveJournal.NewID](), [Rejection]())
             for (account, outcome) in zip(page.accounts, outcomes) {
@@ -93,19 +93,5 @@ enum PageName {
 
     private static func padded(_ number: Int, to width: Int) -> String {
         String(repeating: "0", count: max(0, width - "\(number)".count)) + "\(number)"
-    }
-}
-
-/// Runs a body for each element, several at a time; the first failure ends the others.
-func forEach<Element: Sendable>(
-    _ elements: some Sequence<Element>, atOnce width: Int, _ body: @escaping @Sendable (Element) async throws -> Void
-) async throws {
-    try await withThrowingTaskGroup(of: Void.self) { group in
-        for (index, element) in elements.enumerated() {
-            if index >= max(1, width) { try await group.next() }
-            try Task.checkCancellation()
-            group.addTask { try await body(element) }
-        }
-        try await group.waitForAll()
     }
 }

@@ -76,7 +76,7 @@ struct DocumentCopy: Sendable {
     }
 
     private func read(_ part: Part, after place: String?) async throws(MoveError) -> DocumentPage {
-        try await during("Reading “\(part.key.collection)” of \(copying.move.from.name)") {
+        try await patiently("Reading “\(part.key.collection)” of \(copying.move.from.name)") {
             try await source.page(of: part.range, after: place, limit: part.pageSize)
         }
     }
@@ -84,9 +84,9 @@ struct DocumentCopy: Sendable {
     private func write(
         _ documents: [DocumentSnapshot], of part: Part, _ number: Int
     ) async throws(MoveError) -> [Rejection] {
-        try await during("Writing “\(part.key.collection)” to \(copying.move.to.name)") {
-            try await copying.throttle.pass(documents.count)
-            return try await target.write(
+        try await during("Writing “\(part.key.collection)”") { try await copying.throttle.pass(documents.count) }
+        return try await patiently("Writing “\(part.key.collection)” to \(copying.move.to.name)") {
+            try await target.write(
                 documents.map(rewriter.rewritten), of: part.key.collection,
                 page: PageName.of(number, range: part.key.range))
         }

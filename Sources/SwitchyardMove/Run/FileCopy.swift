@@ -11,6 +11,8 @@ struct FileCopy: Sendable {
     private let rewriter: IDRewriter
     /// How often a file is copied whose checksum differs.
     private static let attempts = 3
+    /// Errors after which another attempt fails as well.
+    private static let final: Set<ErrorCode> = [.invalidArgument, .unsupported, .tooLarge, .unauthorized]
 
     init(_ copying: Copying, _ source: any MoveFiles, _ target: any MoveFiles, _ rewriter: IDRewriter) {
         self.copying = copying
@@ -46,13 +48,13 @@ struct FileCopy: Sendable {
         for attempt in 1... {
             let fingerprint = FileFingerprint()
             let written: FileMetadata
-            do {
-                written = try await target.write(renamed) { fingerprint.reading(source.contents(of: file.path)) }
-            } catch {
-                guard let failure = error as? FileStorageError, failure.isFinal else {
-                    throw .during("Copying the file “\(file.path)”", error)
+            do throws(MoveError) {
+                written = try await patiently("Copying the file “\(file.path)”") {
+                    try await target.write(renamed) { fingerprint.reading(source.contents(of: file.path)) }
                 }
-                return failure.message
+            } catch {
+                guard Self.final.contains(error.code) else { throw error }
+                return error.message
             }
             if Task.isCancelled { throw .stopped }
             let (size, md5) = fingerprint.result
@@ -69,10 +71,6 @@ struct FileCopy: Sendable {
         }
         return nil
     }
-}
-
-extension FileStorageError {
-    fileprivate var isFinal: Bool { [.invalidArgument, .unsupported, .tooLarge, .unauthorized].contains(code) }
 }
 
 extension FileMetadata {

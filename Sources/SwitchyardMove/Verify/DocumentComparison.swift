@@ -73,7 +73,9 @@ struct DocumentComparison: Sendable {
         var place: String?
         while true {
             try Task.checkCancellation()
-            let page = try await documents.page(of: range, after: place, limit: Self.pageSize)
+            let page = try await patiently("Reading “\(range.collection)”") {
+                try await documents.page(of: range, after: place, limit: Self.pageSize)
+            }
             if page.documents.isEmpty { return }
             for document in page.documents { body(isSource ? asStored(document) : document, document.path) }
             place = page.place
