@@ -19,21 +19,21 @@ public protocol FirebaseAppClient: Sendable {
     /// - Parameters:
     ///   - messaging: The client to register with.
     ///   - platformToken: The token from the platform's push service, which only the app can obtain.
-    ///   - dialog: Shows the platform's dialog, as for `requestPermission(_:)`.
+    ///   - dialog: Shows the platform's dialog, as for `requestPermission(_:)`, on the caller's actor.
     /// - Throws: `.permissionDenied` after a denial; `.noPlatformToken` without a token; `.unsupported` if there is no push service,
     ///   for example on a server.
     @discardableResult
-    func setupMessaging(
+    nonisolated(nonsending) func setupMessaging(
         on messaging: any MessagingClient, platformToken: PlatformPushToken?,
-        asking dialog: @Sendable () async throws -> MessagingPermission
+        asking dialog: () async throws -> MessagingPermission
     ) async throws(MessagingError) -> MessagingToken
 }
 
 extension FirebaseAppClient {
     @discardableResult
-    public func setupMessaging(
+    nonisolated(nonsending) public func setupMessaging(
         on messaging: any MessagingClient, platformToken: PlatformPushToken?,
-        asking dialog: @Sendable () async throws -> MessagingPermission
+        asking dialog: () async throws -> MessagingPermission
     ) async throws(MessagingError) -> MessagingToken {
         try await messaging.requestPermission(dialog)
         if let platformToken { try await messaging.setPlatformToken(platformToken) }

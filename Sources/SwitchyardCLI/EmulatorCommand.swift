@@ -70,6 +70,16 @@ struct EmulatorCommand {
         return project
     }
 
+    /// The names in an option that lists some.
+    private static func names(_ given: Options, _ option: String) throws(UsageError) -> [String]? {
+        guard let names = given[option]?.split(separator: ",").map(String.init) else { return nil }
+        let wrong = names.first { name in
+            !name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_" || $0 == "-") }
+        }
+        if let wrong { throw UsageError("“\(wrong)” in “\(option)” is not a name; use letters, digits, “-” and “_”") }
+        return names
+    }
+
     private static func firebase(_ given: Options, port name: String) throws(UsageError) -> LocalFirebaseOptions {
         var options = LocalFirebaseOptions()
         options.port = try port(given, name) ?? options.port
@@ -103,10 +113,8 @@ struct EmulatorCommand {
         options.hasGateway = !given.has("--no-gateway")
         options.buckets = given["--bucket"]?.split(separator: ",").map(String.init) ?? []
         options.scripts = [DocumentSchema.sql] + (given.has("--domain") ? [DocumentSchema.domainRules] : [])
-        if let schemas = given["--schemas"] { options.schemas = schemas.split(separator: ",").map(String.init) }
-        if let providers = given["--providers"] {
-            options.auth.providers = Set(providers.split(separator: ",").map(String.init))
-        }
+        if let schemas = try names(given, "--schemas") { options.schemas = schemas }
+        if let providers = try names(given, "--providers") { options.auth.providers = Set(providers) }
         for entry in given["--phone-codes"]?.split(separator: ",") ?? [] {
             let parts = entry.split(separator: "=", maxSplits: 1)
             guard parts.count == 2, parts[1].count == 6 else {

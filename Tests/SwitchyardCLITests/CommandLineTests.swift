@@ -34,6 +34,7 @@ import Testing
         (["emulator", "firebase", "--open=yes"], ["“--open” takes no value"]),
         (["emulator", "supabase", "--trust-firebase"], ["“--trust-firebase” needs a value"]),
         (["emulator", "firebase", "--project", "a b"], ["“a b” is not a project"]),
+        (["emulator", "supabase", "--schemas", "public,a;b"], ["“a;b” in “--schemas” is not a name"]),
         (["emulator", "supabase", "--trust-firebas", "x"], ["Did you mean “--trust-firebase”?"]),
         (["emulator", "supabase", "--bucket", "--open"], ["“--bucket” needs a value"]),
         (["emulator", "all", "--trust-firebase", "x"], ["there is no option “--trust-firebase”"]),

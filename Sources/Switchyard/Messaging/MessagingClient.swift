@@ -27,7 +27,7 @@ public protocol MessagingClient: Sendable {
     /// Records what the user has answered in the platform's dialog or settings.
     ///
     /// With `.denied` a registration ends, and ``token()`` and ``subscribe(to:)`` throw `.permissionDenied` until another answer
-    /// is recorded.
+    /// is recorded. If the server cannot be reached to end it, the call throws, and the answer is recorded all the same.
     func setPermission(_ permission: MessagingPermission) async throws(MessagingError)
 
     /// The token that the platform's push service gave the app. Changes the registration if there is one.
