@@ -44,7 +44,7 @@ struct Planner {
         for (end, service) in [(from, source), (to, target)] {
             if let reason = service.absence {
                 plan.remarks.append(
-                    "The \(part.rawValue) are left out, because \(end.name) has none to offer: \(reason)")
+                    "The \(part.rawValue) do not take part, for \(end.name) has none. \(reason)")
             }
         }
         guard let source = source.service, let target = target.service else { return nil }
@@ -82,7 +82,7 @@ struct Planner {
             names += found.filter { known.insert($0).inserted }
         }
         plan.collections.sort { $0.name < $1.name }
-        if options.collections.isEmpty, !plan.isThorough {
+        if options.collections.isEmpty, !plan.isThorough, from is BackendEnd {
             plan.remarks.append(
                 "Only a part of the documents was read. Collections below the others, and values in them, are not in this "
                     + "plan; --thorough reads all.")
