@@ -134,7 +134,7 @@ struct SupabaseDriver: SyncDriver {
             observer: observer)
     }
 
-    func lookAgain() { hints.lookAgain() }
+    func checkForChanges() { hints.checkForChanges() }
 
     func makeStreamDriver() -> (any SyncDriver)? {
         guard let lines else { return nil }

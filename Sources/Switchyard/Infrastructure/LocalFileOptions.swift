@@ -109,6 +109,10 @@ public struct LocalFileOptions: Sendable, Hashable {
             // Like everything of protection: where the file system has none, the files are as usable as before.
             try? folder.setResourceValues(values)
             #if os(iOS) || os(tvOS) || os(watchOS) || os(visionOS)
+                let attributes = try? FileManager.default.attributesOfItem(atPath: folder.path)
+                let present = (attributes?[.protectionKey] as? FileProtectionType)?.rawValue
+                // What is in it has the same protection already.
+                guard present != protection.attribute.rawValue else { return }
                 let files = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)
                 for file in [folder] + (files?.compactMap { $0 as? URL } ?? []) {
                     try? FileManager.default.setAttributes(

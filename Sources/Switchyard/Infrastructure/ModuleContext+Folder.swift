@@ -3,9 +3,10 @@ import SwitchyardBytes
 
 extension ModuleContext {
     /// The folder for one service's state, which may not exist.
-    package func place(of name: String, isShared: Bool = false) -> URL? {
-        let suffix = isShared ? "" : (try? localFiles.suffix()) ?? ""
-        return stateFolder?.appendingPathComponent(name + suffix, isDirectory: true)
+    package func place(of name: String) -> URL? { place(of: name, (try? localFiles.suffix()) ?? "") }
+
+    private func place(of name: String, _ suffix: String) -> URL? {
+        stateFolder?.appendingPathComponent(name + suffix, isDirectory: true)
     }
 
     /// The folder for one service's state, created if it is missing; `nil` if everything is kept in memory.
@@ -15,8 +16,8 @@ extension ModuleContext {
     ///   - isShared: Whether all processes that ``localFiles`` knows have the same one, which then has to be used as if there were
     ///     several: files that are replaced as a whole, and locks.
     public func folder(_ name: String, isShared: Bool = false) throws(InfrastructureError) -> URL? {
-        _ = try localFiles.suffix()
-        guard let folder = place(of: name, isShared: isShared) else { return nil }
+        let suffix = try localFiles.suffix()
+        guard let folder = place(of: name, isShared ? "" : suffix) else { return nil }
         do throws(SystemFailure) { try POSIXFile.makeFolder(folder.path) } catch {
             throw InfrastructureError(
                 .localStore,

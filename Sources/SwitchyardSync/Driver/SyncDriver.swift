@@ -41,7 +41,7 @@ public protocol SyncDriver: Sendable {
     /// Another process on this device has written to the server.
     ///
     /// A driver that finds changes by asking asks now. The default does nothing, for servers that tell their stream.
-    func lookAgain()
+    func checkForChanges()
 
     /// Refuses what the backend can never carry out, as far as is known on the device.
     ///
@@ -136,7 +136,7 @@ public protocol SyncDriver: Sendable {
 extension SyncDriver {
     public func begin(after version: Timestamp) {}
 
-    public func lookAgain() {}
+    public func checkForChanges() {}
 
     public func check(_ writes: [DocumentWrite]) throws(StorageError) {}
 

@@ -53,7 +53,7 @@ extension SyncEngine {
     }
 }
 
-/// A transaction that knows documents by the names that they had on this device, too, and of whose writes other processes hear.
+/// A transaction that knows documents by the names that they had on this device, too, and announces its writes to other processes.
 struct EngineTransaction: StorageTransactionBackend {
     let base: any StorageTransactionBackend
     let engine: SyncEngine
@@ -68,7 +68,7 @@ struct EngineTransaction: StorageTransactionBackend {
 
     func commit(_ writes: [DocumentWrite]) async throws(StorageError) -> WriteReceipt.Acknowledgement {
         let answer = try await base.commit(engine.named(writes))
-        await engine.written()
+        await engine.committed()
         return answer
     }
 

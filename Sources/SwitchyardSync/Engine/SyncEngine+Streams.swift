@@ -241,7 +241,7 @@ extension SyncEngine {
                 for (batch, result) in zip(request.batches, results) where generation == writerGeneration {
                     for id in openReads.keys { openReads[id]?.note(batch, result) }
                     feed(.committed(result))
-                    written()
+                    committed()
                 }
             case .failure(let error): commitFailed(request.batches, error)
             }

@@ -22,8 +22,8 @@ package actor SyncEngine {
     private let now: @Sendable () -> Timestamp
     let chance: @Sendable () -> Double
     let report: @Sendable (InfrastructureEvent.Kind) -> Void
-    /// Tells other processes that the server has committed something.
-    private var tellOthers: @Sendable () -> Void = {}
+    /// Announces to other processes that the server has committed something.
+    private var announce: @Sendable () -> Void = {}
     private(set) var owner: QueueOwner
     /// Outlives the machine, which is replaced when the store is cleared.
     private(set) var isNetworkEnabled = true
@@ -244,19 +244,19 @@ package actor SyncEngine {
 
     // MARK: Other processes
 
-    /// - Parameter tell: Called when the server has committed writes of this engine.
-    func tellOthers(by tell: @escaping @Sendable () -> Void) { tellOthers = tell }
+    /// - Parameter announce: Called when the server has committed writes of this client.
+    func announceCommits(by announce: @escaping @Sendable () -> Void) { self.announce = announce }
 
-    func written() { tellOthers() }
+    func committed() { announce() }
 
     /// Another process has written to the server: its changes are on their way, unless the stream is closed or has to ask.
-    func lookAgain() {
+    func checkForChanges() {
         guard isOpen, isNetworkEnabled else { return }
         if timers[.watchBackoff] != nil {
             cancel(.watchBackoff)
             feed(.timer(.watchBackoff))
         }
-        driver.lookAgain()
+        driver.checkForChanges()
     }
 
     // MARK: Life

@@ -82,10 +82,10 @@ public final class SyncedStorageClient: StorageClient {
         }
         let signal = try context.signalFile().map { file in
             ProcessSignal(file.path) { [weak engine] in
-                Task { await engine?.lookAgain() }
+                Task { await engine?.checkForChanges() }
             }
         }
-        if let signal { await engine.tellOthers { signal.send() } }
+        if let signal { await engine.announceCommits { signal.send() } }
         self.init(
             engine, session: session, claim: claim, signal: signal, keepsQueueOnDisk: folder != nil,
             drainsAtEnd: folder == nil)

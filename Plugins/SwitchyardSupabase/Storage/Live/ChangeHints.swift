@@ -226,7 +226,7 @@ final class ChangeHints: Sendable {
     }
 
     /// Makes streams check everything, as after a channel was confirmed: anything may have changed.
-    func lookAgain() { deliver(.confirmed) }
+    func checkForChanges() { deliver(.confirmed) }
 
     private func deliver(_ hint: Hint) { listeners.send { $0(hint) } }
 }
