@@ -15,6 +15,7 @@ import Testing
         .timestamp(Timestamp(clampingSeconds: -1, nanoseconds: 999_999_999)), .string(""), .string("\u{0}\u{1}\"\\/"),
         .string("é"), .string("e\u{301}"), .string("😀\u{2028}"), .bytes(Data()), .bytes(Data([0, 255, 10])),
         .reference(DocumentReference("a/b")), .reference(DocumentReference("a/é", origin: "other/database")),
+        // The bounds are legal.
         .geoPoint(try! GeoPoint(latitude: -90, longitude: 180)), .array([]), .array([.integer(1), .double(1), .null]),
         .vector([]), .vector([1, -0.0, .nan]), .map([:]), .map(["double": .double(1), "": .null]),
         .map(["é": .integer(1), "e\u{301}": .integer(2)]),

@@ -28,7 +28,8 @@ public final class MoveThrottle: Sendable {
         set { state.withLock { $0.limit = newValue } }
     }
 
-    /// Waits until `count` more writes are within the limit. A change of the limit takes effect within a quarter of a second.
+    /// Waits until `count` more writes are within the limit, in short pauses: a change of the limit takes effect within a quarter
+    /// of a second.
     func pass(_ count: Int) async throws {
         while let pause = take(count, at: .now) { try await Task.sleep(for: min(pause, .milliseconds(250))) }
     }

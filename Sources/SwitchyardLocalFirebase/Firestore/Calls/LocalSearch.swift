@@ -10,7 +10,8 @@ struct LocalSearch: Sendable, Hashable {
         case children, descendants
     }
 
-    /// For a query over all collections, its source is no more than a placeholder below the right parent.
+    /// For a query over all collections: over a group with a made-up name, below the right parent. The access rules judge groups
+    /// by their parent alone.
     private let query: Query
     private let reach: Reach?
     private let nearest: NearestSearch?
