@@ -123,7 +123,8 @@ let package = Package(
             dependencies: [
                 "Switchyard", "SwitchyardBytes", "SwitchyardMock", "SwitchyardFirebase", "SwitchyardSupabase",
                 "SwitchyardConformance", "SwitchyardServerKit", "SwitchyardLocalFirebase", "SwitchyardLocalSupabase",
-                "SwitchyardMove", "SwitchyardText", "SwitchyardWire", "SwitchyardProviderHTTP", "SwitchyardLifeSignalStory",
+                "SwitchyardMove", "SwitchyardText", "SwitchyardSync", "SwitchyardWire", "SwitchyardProviderHTTP",
+                "SwitchyardLifeSignalStory",
             ],
             resources: ["dependencies", "sharing", "vapor", "hummingbird", "log", "metrics"].map {
                 .embedInCode("Adapters/\($0).swift.txt")
