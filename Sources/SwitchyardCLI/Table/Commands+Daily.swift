@@ -189,6 +189,10 @@ extension Commands {
         options: backend + [
             OptionSpec("--json", nil, "prints a check per line as JSON"),
             OptionSpec(
+                "--database", "URL",
+                "also asks the database of a Supabase on this machine, postgresql://USER@127.0.0.1:PORT/NAME, for missing "
+                    + "pieces, policies, the publication and indexes"),
+            OptionSpec(
                 "--read-only", nil, "writes nothing: leaves out the checks that sign up, write, stream and upload"),
         ],
         details: [
