@@ -19,7 +19,7 @@ struct SupabaseProbe: Sendable {
         self.findings = findings
     }
 
-    private var url: String { settings.url.hasSuffix("/") ? String(settings.url.dropLast()) : settings.url }
+    var url: String { settings.url.hasSuffix("/") ? String(settings.url.dropLast()) : settings.url }
 
     /// - Returns: Whether it answers and takes the key.
     func run() async -> Bool {
