@@ -46,7 +46,7 @@ import Testing
 
     @Test(arguments: [20, 40, 72, 200])
     func `Help fits into the terminal`(_ columns: Int) async throws {
-        let run = try ToolRun(["help", "doctor"], columns: columns)
+        let run = try ToolRun(["help", "watch"], columns: columns)
         #expect(try await run.status() == 0)
         let lines = run.output.split(separator: "\r\n")
         // A word is never broken, and the column of summaries is 20 wide at least.

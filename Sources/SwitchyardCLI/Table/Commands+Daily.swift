@@ -20,6 +20,8 @@ extension Commands {
     static let json = OptionSpec("--json", nil, "prints JSON")
 
     private static let backend = [config, state]
+    /// What the article explains once.
+    static let common = [config, state, asProject]
     private static let path = ArgumentSpec("PATH", "a document, such as users/alice")
     private static let fields = ArgumentSpec(
         "JSON", "its fields; without it, or as -, from the standard input", count: .optional)
