@@ -41,46 +41,65 @@ struct Carrier: Sendable {
 
     // MARK: States
 
-    /// Makes the documents of entries on the other side what they are on `side`.
-    ///
-    /// - Returns: What the other side rejects for good.
-    func copyStates(of paths: [StoragePath], from side: MoveSide) async throws -> [Rejection] {
-        var known: Set<StoragePath> = []
-        let paths = paths.filter { known.insert($0).inserted }
-        let chunks = stride(from: 0, to: paths.count, by: Self.chunk).map { Array(paths[$0...].prefix(Self.chunk)) }
-        return try await withThrowingTaskGroup(of: [Rejection].self) { group in
-            var rejections: [Rejection] = []
-            for (index, chunk) in chunks.enumerated() {
-                if index >= Self.parallel { rejections += try await group.next() ?? [] }
-                group.addTask { try await copyChunk(chunk, from: side) }
-            }
-            for try await more in group { rejections += more }
-            return rejections
+    /// What became of documents.
+    struct Outcome: Sendable {
+        /// What the other side rejects for good.
+        var rejections: [Rejection] = []
+        /// What waits, for the other side's log has a write to it: that one has to be carried first.
+        var postponed: Set<StoragePath> = []
+
+        mutating func add(_ other: Outcome) {
+            rejections += other.rejections
+            postponed.formUnion(other.postponed)
         }
     }
 
-    private func copyChunk(_ paths: [StoragePath], from side: MoveSide) async throws(MoveError) -> [Rejection] {
+    /// Makes the documents of entries on the other side what they are on `side`.
+    func copyStates(of paths: [StoragePath], from side: MoveSide) async throws -> Outcome {
+        var known: Set<StoragePath> = []
+        let paths = paths.filter { known.insert($0).inserted }
+        let chunks = stride(from: 0, to: paths.count, by: Self.chunk).map { Array(paths[$0...].prefix(Self.chunk)) }
+        return try await withThrowingTaskGroup(of: Outcome.self) { group in
+            var outcome = Outcome()
+            for (index, chunk) in chunks.enumerated() {
+                if index >= Self.parallel, let next = try await group.next() { outcome.add(next) }
+                group.addTask { try await copyChunk(chunk, from: side) }
+            }
+            for try await next in group { outcome.add(next) }
+            return outcome
+        }
+    }
+
+    private func copyChunk(_ paths: [StoragePath], from side: MoveSide) async throws(MoveError) -> Outcome {
         do throws(MoveError) {
-            try await patiently("Carrying writes to the \(side.other) side") { try await copy(paths, from: side) }
-            return []
+            let postponed = try await patiently("Carrying writes to the \(side.other) side") {
+                try await copy(paths, from: side)
+            }
+            return Outcome(postponed: postponed)
         } catch {
             guard !error.isRetryable, error.code != .cancelled, error.code != .shutDown, error.code != .unauthenticated
             else { throw error }
-            guard paths.count > 1 else { return [Rejection(paths[0].description, error.message)] }
-            var rejections: [Rejection] = []
-            for path in paths { rejections += try await copyChunk([path], from: side) }
-            return rejections
+            guard paths.count > 1 else {
+                return Outcome(rejections: [Rejection(paths[0].description, error.message)])
+            }
+            var outcome = Outcome()
+            for path in paths { outcome.add(try await copyChunk([path], from: side)) }
+            return outcome
         }
     }
 
     /// The target is read first and must not have changed at the commit: so of several that carry the same document, none puts
-    /// an older state over a newer one.
-    private func copy(_ paths: [StoragePath], from side: MoveSide) async throws(StorageError) {
+    /// an older state over a newer one. Whatever a device still writes to the target, in the same batch as an entry of its log, is
+    /// seen in that log, or changes the document before the commit.
+    ///
+    /// - Returns: The documents that wait.
+    private func copy(_ paths: [StoragePath], from side: MoveSide) async throws(StorageError) -> Set<StoragePath> {
         let (source, limits) = (clients[side], limits[side.other])
-        try await clients[side.other].transaction(TransactionOptions(maximumAttempts: 8)) { transaction in
+        return try await clients[side.other].transaction(TransactionOptions(maximumAttempts: 8)) { transaction in
             let targets = try await transaction.documents(paths)
+            let late = Set(try await entries(side.other).flatMap(\.documents))
             let documents = try await source.documents(paths, from: .server)
-            for (document, target) in zip(documents, targets) {
+            for (document, target) in zip(documents, targets) where !late.contains(document.path) {
                 switch document.data {
                 case nil: if target.exists { try await transaction.delete(document.path) }
                 case let data?:
@@ -88,6 +107,7 @@ struct Carrier: Sendable {
                     try await transaction.add(.set(document.path, data: data))
                 }
             }
+            return late.intersection(paths)
         }
     }
 
@@ -118,7 +138,7 @@ struct Carrier: Sendable {
         let marker = layout.applied.document(entry.path.id)
         let note = try DocumentWrite.create(marker, ["at": .serverTime])
         do throws(StorageError) {
-            let batch = WriteBatch([note] + writes + (try log.entry(for: writes)))
+            let batch = WriteBatch([note] + writes + (try log.entry(for: writes, depends: false)))
             try await client.commit(batch).acknowledged()
             return nil
         } catch {

@@ -95,6 +95,7 @@ actor LiveRun {
         problem = nil
         let wanted = request.phase ?? .dualWrite
         if request.isPaused {
+            try await reopen()
             pause = live.longestPause
             return try await note()
         }
@@ -119,12 +120,14 @@ actor LiveRun {
             } else if wanted > control.phase {
                 try await flip(to: .cutOver)
             } else {
+                try await reopen()
                 try await carry(from: .old)
             }
         case .cutOver:
             if wanted < .cutOver {
                 try await flip(to: .shadowRead)
             } else {
+                try await reopen()
                 try await carry(from: .new)
                 if wanted == .done {
                     if late == 0 {
@@ -196,14 +199,14 @@ actor LiveRun {
         }
         let paths = entries.flatMap(\.documents)
         copied = nil
-        let rejections = try await carrier.copyStates(of: paths, from: side)
-        for rejection in rejections { try await keep(rejection, on: side) }
-        let done = entries.filter { !$0.isOpen }
+        let outcome = try await carrier.copyStates(of: paths, from: side)
+        for rejection in outcome.rejections { try await keep(rejection, on: side) }
+        let done = entries.filter { !$0.isOpen && outcome.postponed.isDisjoint(with: $0.documents) }
         for entry in done {
             if case .file(let path, _) = entry.content { try await carrier.copyFile(path, from: side) }
         }
         try await carrier.forget(done, side)
-        copied = Set(paths)
+        copied = Set(paths).subtracting(outcome.postponed)
         carried += done.count
     }
 
@@ -224,20 +227,39 @@ actor LiveRun {
         return entries.count
     }
 
-    /// Changes the serving side. What was copied since the log was last read must not be in the log now: a write that is copied as a
-    /// state must not be carried out again as a late one.
+    /// Changes the serving side.
+    ///
+    /// What was copied since the log was last read must not be in the log now: a write that is copied as a state must not be carried
+    /// out again as a late one. Transactions wait meanwhile, and those that are in the log are copied first, since they cannot be
+    /// carried out elsewhere.
     private func flip(to phase: MovePhase) async throws {
         let side = control.phase.serving
+        if !control.isClosing {
+            var closing = control
+            closing.isClosing = true
+            control = try await live.announce(closing, first: side)
+        }
         for _ in 0..<200 {
+            _ = try await replayStrays(from: side.other)
             let entries = try await carrier.entries(side)
-            if let copied, entries.count < Carrier.page, copied.isDisjoint(with: entries.flatMap(\.documents)) {
-                try await become(phase, first: side.other)
-                self.copied = nil
-                return
+            if let copied, entries.count < Carrier.page, !entries.contains(where: \.depends),
+                copied.isDisjoint(with: entries.flatMap(\.documents))
+            {
+                return try await become(phase, first: side.other)
             }
             try await carry(entries, from: side)
         }
-        problem = "The serving side is written to faster than the other can follow. The change of sides waits for a quieter moment."
+        problem =
+            "The serving side is written to faster than the other can follow. The change of sides waits for a quieter moment."
+        try await reopen()
+    }
+
+    /// Lets transactions go on.
+    private func reopen() async throws {
+        guard control.isClosing else { return }
+        var open = control
+        open.isClosing = false
+        control = try await live.announce(open, first: control.phase.serving)
     }
 
     /// Compares everything, and carries what differs.
@@ -259,12 +281,12 @@ actor LiveRun {
             }
         }
         copied = nil
-        let rejections = try await carrier.copyStates(of: paths, from: .old)
-        for rejection in rejections { try await keep(rejection, on: .old) }
+        let outcome = try await carrier.copyStates(of: paths, from: .old)
+        for rejection in outcome.rejections { try await keep(rejection, on: .old) }
         for file in files { try await carrier.copyFile(file, from: .old) }
         show(
             "Compared both sides: \(Shown.count(verification.differences.count, "difference")), "
-                + "\(paths.count - rejections.count + files.count) carried over"
+                + "\(paths.count - outcome.rejections.count + files.count) carried over"
                 + (extras == 0 ? "" : ", \(Shown.count(extras, "document")) on the new side only, which stay"))
         return true
     }
@@ -282,6 +304,7 @@ actor LiveRun {
     private func become(_ phase: MovePhase, first side: MoveSide) async throws {
         var next = control
         next.phase = phase
+        next.isClosing = false
         control = try await live.announce(next, first: side)
         copied = nil
         pause = .zero

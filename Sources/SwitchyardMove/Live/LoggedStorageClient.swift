@@ -21,9 +21,10 @@ struct LoggedStorageClient: StorageClientWrapper {
     }
 
     private func logged(_ batch: WriteBatch) throws(StorageError) -> WriteBatch {
-        var logged = WriteBatch(batch.writes + (try log.entry(for: batch.writes)))
+        let depends = batch.writes.contains(where: \.needsVersion)
+        var logged = WriteBatch(batch.writes + (try log.entry(for: batch.writes, depends: depends)))
         // A version holds on this side only: such a batch must not be carried out after the other side has begun to serve.
-        if batch.writes.contains(where: \.needsVersion), let precondition = feed.precondition(on: side) {
+        if depends, let precondition = feed.precondition(on: side) {
             logged.append(DocumentWrite(path: log.layout.control, operation: .verify, precondition: precondition))
         }
         return logged
@@ -40,7 +41,7 @@ struct LoggedStorageClient: StorageClientWrapper {
             let result = try await body(transaction)
             let writes = await transaction.pendingWrites
             if !writes.isEmpty {
-                for entry in try log.entry(for: writes) { try await transaction.add(entry) }
+                for entry in try log.entry(for: writes, depends: true) { try await transaction.add(entry) }
             }
             return result
         }
@@ -60,9 +61,10 @@ struct LoggedStorageClient: StorageClientWrapper {
 
     private func checkServing(_ document: DocumentSnapshot) throws(StorageError) {
         feed.note(document, side)
-        guard feed.control.phase.serving == side else {
+        let control = feed.control
+        guard control.phase.serving == side, !control.isClosing else {
             throw StorageError(
-                .aborted, "The documents are now served by the other backend of the move “\(log.layout.name)”.",
+                .aborted, "The move “\(log.layout.name)” changes the backend that serves.",
                 isRetryable: false, underlying: ServedElsewhere())
         }
     }
@@ -113,7 +115,7 @@ struct LoggedStorageClient: StorageClientWrapper {
     }
 }
 
-/// The underlying error of a transaction that began on a side which no longer serves.
+/// The underlying error of a transaction on a side which no longer serves, or will not for long.
 struct ServedElsewhere: Error {}
 
 /// A transaction attempt that logs what it commits.
@@ -130,7 +132,7 @@ private struct LoggedTransaction: StorageTransactionBackend {
         let fence = DocumentWrite(
             path: log.layout.control, operation: .verify,
             precondition: control.updateTime.map { .updateTime($0) } ?? .exists(false))
-        let acknowledgement = try await backend.commit(writes + (try log.entry(for: writes)) + [fence])
+        let acknowledgement = try await backend.commit(writes + (try log.entry(for: writes, depends: true)) + [fence])
         return acknowledgement.first(writes.count)
     }
 

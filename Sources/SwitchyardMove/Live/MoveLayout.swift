@@ -43,6 +43,8 @@ struct MoveControl: Sendable, Hashable {
     var phase = MovePhase.idle
     /// Counts the changes: of two control documents, that with the higher number is right.
     var epoch = 0
+    /// Whether the serving side is about to change: transactions wait, since they depend on what they have read.
+    var isClosing = false
     /// The part of all reads that is compared in ``MovePhase/shadowRead``.
     var sample = 0.05
 
@@ -55,12 +57,14 @@ struct MoveControl: Sendable, Hashable {
         else { return nil }
         self.phase = phase
         self.epoch = Int(epoch)
+        isClosing = document["isClosing"]?.boolValue ?? false
         if let sample = document["sample"]?.doubleValue { self.sample = sample }
     }
 
     var fields: WriteFields {
         [
-            "phase": .of(phase.rawValue), "epoch": .of(epoch), "sample": .of(sample), "changedAt": .serverTime,
+            "phase": .of(phase.rawValue), "epoch": .of(epoch), "isClosing": .of(isClosing), "sample": .of(sample),
+            "changedAt": .serverTime,
         ]
     }
 }

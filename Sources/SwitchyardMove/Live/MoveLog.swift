@@ -17,7 +17,9 @@ struct MoveLog: Sendable {
     static let documents = 1
 
     /// The entry for `writes`.
-    func entry(for writes: [DocumentWrite]) throws(StorageError) -> [DocumentWrite] {
+    ///
+    /// - Parameter depends: Whether they depend on what has been read, so that they are right on this side only.
+    func entry(for writes: [DocumentWrite], depends: Bool) throws(StorageError) -> [DocumentWrite] {
         let bytes = Array(try Self.bytes(of: writes))
         let id = ids.next()
         let parts = stride(from: 0, to: max(1, bytes.count), by: Self.chunk).map {
@@ -28,7 +30,9 @@ struct MoveLog: Sendable {
             // The first one is found by its time; the others belong to it.
             let fields: WriteFields =
                 index == 0
-                ? ["at": .serverTime, "writes": .of(part), "parts": .of(parts.count)] : ["writes": .of(part)]
+                ? [
+                    "at": .serverTime, "writes": .of(part), "parts": .of(parts.count), "depends": .of(depends),
+                ] : ["writes": .of(part)]
             entry.append(try .set(layout.log.document(index == 0 ? id : "\(id)-\(index)"), fields))
         }
         return entry
@@ -92,6 +96,8 @@ struct MoveLogEntry: Sendable {
     let content: Content
     /// The other documents of a long entry.
     var parts: [StoragePath] = []
+    /// Whether its writes depend on what had been read, so that they can be carried as states only.
+    var depends = false
 
     /// Whether it is about a file that is being changed. One that was never closed, since its process ended, is carried after an
     /// hour.
@@ -135,7 +141,9 @@ struct MoveLogEntry: Sendable {
         }
         do {
             let writes: [LoggedWrite] = try JSONBytesDecoder().decode(from: Array(bytes))
-            return entry(.writes(try writes.map { try $0.write() }), parts)
+            var found = entry(.writes(try writes.map { try $0.write() }), parts)
+            found.depends = document["depends"]?.boolValue ?? false
+            return found
         } catch {
             return entry(.unreadable("\(error)"), parts)
         }

@@ -235,11 +235,11 @@ extension MovingStorageClient {
     /// Waits until this device uses the side that serves.
     private func waitUntilSettled(_ error: StorageError) async throws(StorageError) {
         let watch = Stopwatch(clock)
-        while staleSide != nil {
+        while staleSide != nil || feed.control.isClosing {
             guard watch.elapsed < .seconds(30) else {
                 throw StorageError(
                     .unavailable,
-                    "\(error.message) This device changes to it when its own writes are there; try again then.",
+                    "\(error.message) This device follows when its own writes are there; try again then.",
                     isRetryable: true, underlying: error)
             }
             do { try await clock.sleep(for: .milliseconds(50)) } catch {
