@@ -45,10 +45,15 @@ struct LiveHistory {
         var tasks: [Task<Bool, Never>] = []
         bed.start()
         var phase = MovePhase.dualWrite
+        var trace: [String] = []
         for step in 0..<random.int(20..<60) {
             let index = random.int(0..<3)
             let device = devices[index]
-            switch random.int(0..<14) {
+            let action = random.int(0..<14)
+            trace.append(
+                "\(step): d\(index) \(action) \(devices.map { "\($0.moving.serving)\($0.network.isOnline ? "" : "-")" })"
+            )
+            switch action {
             case 0, 1, 2:
                 try await device.storage.updateDocument("counters/c", ["n": .increment(1)])
                 expected.count += 1
@@ -79,7 +84,8 @@ struct LiveHistory {
                 tasks.append(
                     Task {
                         do {
-                            try await device.storage.transaction(TransactionOptions(maximumAttempts: 50)) { transaction in
+                            try await device.storage.transaction(TransactionOptions(maximumAttempts: 50)) {
+                                transaction in
                                 let n = try await transaction.document("counters/c")["n"]?.integerValue ?? 0
                                 try await transaction.merge("counters/c", ["n": .of(n + 1)])
                             }
@@ -92,6 +98,7 @@ struct LiveHistory {
             case 10, 11:
                 phase = random.pick([.dualWrite, .shadowRead, .cutOver])
                 try await bed.live.request(phase)
+                trace.append("-> \(phase)")
             case 12:
                 await bed.stop()
                 if random.int(0..<2) == 0 { bed.start() }
@@ -114,7 +121,8 @@ struct LiveHistory {
             try await LiveBed.documents(bed.new, ["items", "counters"])
         )
         #expect(old == new, "seed \(seed)")
-        #expect(new["counters/c"]?["n"] == .integer(expected.count), "seed \(seed)")
+        let found = new["counters/c"]?["n"]?.integerValue
+        #expect(found == expected.count, "seed \(seed): \(trace.joined(separator: "\n"))")
         let elements = (new["counters/a"]?["all"]?.arrayValue ?? []).compactMap(\.stringValue)
         #expect(Set(elements) == expected.elements && elements.count == expected.elements.count, "seed \(seed)")
         #expect(Set(new.keys.filter { $0.hasPrefix("items/") }) == expected.documents, "seed \(seed)")

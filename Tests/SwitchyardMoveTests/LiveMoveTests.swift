@@ -8,7 +8,8 @@ import Testing
 @testable import SwitchyardMove
 
 @Suite struct LiveMoveTests {
-    @Test func `A move goes through its phases while two devices write, and both sides are equal in each`() async throws {
+    @Test func `A move goes through its phases while two devices write, and both sides are equal in each`() async throws
+    {
         let bed = try await LiveBed()
         let (first, second) = (try await bed.device(), try await bed.device())
         try await first.storage.setDocument("counters/c", ["n": 0])

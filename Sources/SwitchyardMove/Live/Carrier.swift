@@ -138,7 +138,8 @@ struct Carrier: Sendable {
         let marker = layout.applied.document(entry.path.id)
         let note = try DocumentWrite.create(marker, ["at": .serverTime])
         do throws(StorageError) {
-            let batch = WriteBatch([note] + writes + (try log.entry(for: writes, depends: false)))
+            // The side that it comes from has it already, and must never get it again as an operation.
+            let batch = WriteBatch([note] + writes + (try log.entry(for: writes, isState: true)))
             try await client.commit(batch).acknowledged()
             return nil
         } catch {

@@ -60,11 +60,13 @@ public struct LiveMove: Sendable {
         let current = try await control().phase
         guard current != .done || phase == .done else {
             throw MoveError(
-                .invalidArgument, "The move “\(layout.name)” is done; there is no way back. Move again, the other way round."
+                .invalidArgument,
+                "The move “\(layout.name)” is done; there is no way back. Move again, the other way round."
             )
         }
         guard phase != .copy else {
-            throw MoveError(.invalidArgument, "The copy begins with the move. Ask for “dual-write”, which comes after it.")
+            throw MoveError(
+                .invalidArgument, "The copy begins with the move. Ask for “dual-write”, which comes after it.")
         }
         try await edit { $0.phase = phase }
     }

@@ -17,6 +17,8 @@ actor LiveRun {
     private var failures = 0
     /// What was copied to the other side since the log was last read; `nil` if that is not known.
     private var copied: Set<StoragePath>?
+    /// Whether documents wait for writes on the side that does not serve.
+    private var isPostponing = false
     private var pause = Duration.zero
     /// Names the journal: the process before this one has ended if it was of the same.
     private let id: String
@@ -207,6 +209,7 @@ actor LiveRun {
         }
         try await carrier.forget(done, side)
         copied = Set(paths).subtracting(outcome.postponed)
+        isPostponing = !outcome.postponed.isEmpty
         carried += done.count
     }
 
@@ -230,8 +233,7 @@ actor LiveRun {
     /// Changes the serving side.
     ///
     /// What was copied since the log was last read must not be in the log now: a write that is copied as a state must not be carried
-    /// out again as a late one. Transactions wait meanwhile, and those that are in the log are copied first, since they cannot be
-    /// carried out elsewhere.
+    /// out again as a late one. Transactions wait meanwhile, and what can be carried as a state only is copied before.
     private func flip(to phase: MovePhase) async throws {
         let side = control.phase.serving
         if !control.isClosing {
@@ -240,9 +242,9 @@ actor LiveRun {
             control = try await live.announce(closing, first: side)
         }
         for _ in 0..<200 {
-            _ = try await replayStrays(from: side.other)
+            if isPostponing { _ = try await replayStrays(from: side.other) }
             let entries = try await carrier.entries(side)
-            if let copied, entries.count < Carrier.page, !entries.contains(where: \.depends),
+            if let copied, entries.count < Carrier.page, !entries.contains(where: \.isState),
                 copied.isDisjoint(with: entries.flatMap(\.documents))
             {
                 return try await become(phase, first: side.other)

@@ -22,7 +22,7 @@ struct LoggedStorageClient: StorageClientWrapper {
 
     private func logged(_ batch: WriteBatch) throws(StorageError) -> WriteBatch {
         let depends = batch.writes.contains(where: \.needsVersion)
-        var logged = WriteBatch(batch.writes + (try log.entry(for: batch.writes, depends: depends)))
+        var logged = WriteBatch(batch.writes + (try log.entry(for: batch.writes, isState: depends)))
         // A version holds on this side only: such a batch must not be carried out after the other side has begun to serve.
         if depends, let precondition = feed.precondition(on: side) {
             logged.append(DocumentWrite(path: log.layout.control, operation: .verify, precondition: precondition))
@@ -41,7 +41,7 @@ struct LoggedStorageClient: StorageClientWrapper {
             let result = try await body(transaction)
             let writes = await transaction.pendingWrites
             if !writes.isEmpty {
-                for entry in try log.entry(for: writes, depends: true) { try await transaction.add(entry) }
+                for entry in try log.entry(for: writes, isState: true) { try await transaction.add(entry) }
             }
             return result
         }
@@ -132,7 +132,7 @@ private struct LoggedTransaction: StorageTransactionBackend {
         let fence = DocumentWrite(
             path: log.layout.control, operation: .verify,
             precondition: control.updateTime.map { .updateTime($0) } ?? .exists(false))
-        let acknowledgement = try await backend.commit(writes + (try log.entry(for: writes, depends: true)) + [fence])
+        let acknowledgement = try await backend.commit(writes + (try log.entry(for: writes, isState: true)) + [fence])
         return acknowledgement.first(writes.count)
     }
 

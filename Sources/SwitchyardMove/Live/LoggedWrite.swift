@@ -42,7 +42,8 @@ struct LoggedWrite: Codable {
             switch values?.first {
             case .integer(let value): .integer(value)
             case .double(let value): .double(value)
-            default: throw StorageError(.invalidArgument, "An entry of the move's log has a transform without a number.")
+            default:
+                throw StorageError(.invalidArgument, "An entry of the move's log has a transform without a number.")
             }
         }
     }

@@ -18,8 +18,8 @@ struct MoveLog: Sendable {
 
     /// The entry for `writes`.
     ///
-    /// - Parameter depends: Whether they depend on what has been read, so that they are right on this side only.
-    func entry(for writes: [DocumentWrite], depends: Bool) throws(StorageError) -> [DocumentWrite] {
+    /// - Parameter isState: Whether they can be carried as states only: they depend on what has been read, or come from the other side.
+    func entry(for writes: [DocumentWrite], isState: Bool) throws(StorageError) -> [DocumentWrite] {
         let bytes = Array(try Self.bytes(of: writes))
         let id = ids.next()
         let parts = stride(from: 0, to: max(1, bytes.count), by: Self.chunk).map {
@@ -31,7 +31,7 @@ struct MoveLog: Sendable {
             let fields: WriteFields =
                 index == 0
                 ? [
-                    "at": .serverTime, "writes": .of(part), "parts": .of(parts.count), "depends": .of(depends),
+                    "at": .serverTime, "writes": .of(part), "parts": .of(parts.count), "isState": .of(isState),
                 ] : ["writes": .of(part)]
             entry.append(try .set(layout.log.document(index == 0 ? id : "\(id)-\(index)"), fields))
         }
@@ -96,8 +96,8 @@ struct MoveLogEntry: Sendable {
     let content: Content
     /// The other documents of a long entry.
     var parts: [StoragePath] = []
-    /// Whether its writes depend on what had been read, so that they can be carried as states only.
-    var depends = false
+    /// Whether its writes can be carried as states only: they depend on what had been read, or come from the other side.
+    var isState = false
 
     /// Whether it is about a file that is being changed. One that was never closed, since its process ended, is carried after an
     /// hour.
@@ -142,7 +142,7 @@ struct MoveLogEntry: Sendable {
         do {
             let writes: [LoggedWrite] = try JSONBytesDecoder().decode(from: Array(bytes))
             var found = entry(.writes(try writes.map { try $0.write() }), parts)
-            found.depends = document["depends"]?.boolValue ?? false
+            found.isState = document["isState"]?.boolValue ?? false
             return found
         } catch {
             return entry(.unreadable("\(error)"), parts)

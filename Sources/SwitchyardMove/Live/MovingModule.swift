@@ -62,7 +62,8 @@ public struct MovingModule: InfrastructureModule {
             throw InfrastructureError(.invalidConfiguration, error.message)
         }
         guard configuration.from != .moving, configuration.to != .moving else {
-            throw InfrastructureError(.invalidConfiguration, "A move leads from one provider to another, not to “moving”.")
+            throw InfrastructureError(
+                .invalidConfiguration, "A move leads from one provider to another, not to “moving”.")
         }
     }
 
@@ -139,7 +140,8 @@ public struct MovingModule: InfrastructureModule {
         if let modules { return modules }
         throw InfrastructureError(
             .invalidConfiguration,
-            "The move does not know the modules “\(configuration.from)” and “\(configuration.to)”. Give them to the factory, too.")
+            "The move does not know the modules “\(configuration.from)” and “\(configuration.to)”. Give them to the factory, too."
+        )
     }
 }
 

@@ -77,7 +77,8 @@ public final class MovingStorageClient: RoutedStorageClient {
                 .unsupported,
                 "“\(client.provider)” cannot take part in a live move: it needs batches of any writes, transactions and "
                     + "documents in any collection, for the log of what is still to be carried over. On Supabase, run "
-                    + "“switchyard supabase install --documents”, or move without devices writing meanwhile by “switchyard move run”.")
+                    + "“switchyard supabase install --documents”, or move without devices writing meanwhile by “switchyard move run”."
+            )
         }
     }
 

@@ -86,7 +86,8 @@ final class ShadowReads: Sendable {
                 let fields = Set(left.names + right.names).filter { left[$0] != right[$0] }.sorted()
                 guard !fields.isEmpty else { break }
                 found.append(
-                    "“\(document.path)” differs on the two sides of the move in \(fields.map { "“\($0)”" }.joined(separator: ", ")).")
+                    "“\(document.path)” differs on the two sides of the move in \(fields.map { "“\($0)”" }.joined(separator: ", "))."
+                )
             }
         }
         for document in new where !known.contains(document.path) && document.exists {

@@ -4,7 +4,11 @@ extension WriteReceipt {
         _ transform: @escaping @Sendable (Acknowledgement) -> Acknowledgement
     ) -> WriteReceipt {
         let mapState: @Sendable (State) -> State = { state in
-            if case .acknowledged(let acknowledgement) = state { .acknowledged(transform(acknowledgement)) } else { state }
+            if case .acknowledged(let acknowledgement) = state {
+                .acknowledged(transform(acknowledgement))
+            } else {
+                state
+            }
         }
         var mapped: (@Sendable () -> EventStream<State, Never>)?
         if let makeStates { mapped = { makeStates().mapElements(mapState) } }
