@@ -3,7 +3,7 @@ import Switchyard
 import SwitchyardMove
 
 /// `switchyard move plan`, `run`, `verify`, `export` and `import`
-struct MoveCommand {
+struct MoveCommand: ToolCommand {
     enum Work: String, CaseIterable { case plan, run, verify, export, `import` }
 
     let work: Work
@@ -25,9 +25,7 @@ struct MoveCommand {
             throw UsageError.unknown("“move” subcommand", name, among: Work.allCases.map(\.rawValue))
         }
         self.work = work
-        let given = try Options(
-            Array(words.dropFirst()), values: Self.common.union(work.values),
-            switches: work.switches.union(["--json"]))
+        let given = try Options(Array(words.dropFirst()), of: Commands.named("move \(work.rawValue)"))
         let place = { (name: String) throws(UsageError) -> MovePlace in
             guard let path = given[name] else { throw UsageError("“move \(work.rawValue)” needs “\(name)”") }
             return try MovePlace(path, of: name)
@@ -58,7 +56,6 @@ struct MoveCommand {
     }
 
     private static let names = Work.allCases.map { "“move \($0.rawValue)”" }.joined(separator: ", ")
-    private static let common: Set = ["--from", "--to", "--collections", "--hashes", "--owner-fields", "--journal"]
 
     private static func number(_ given: Options, _ name: String) throws(UsageError) -> Int? {
         guard let text = given[name] else { return nil }
@@ -83,11 +80,6 @@ struct MoveCommand {
 
 extension MoveCommand.Work {
     var copies: Bool { self == .run || self == .export || self == .import }
-
-    fileprivate var values: Set<String> {
-        copies ? ["--throttle", "--ramp-from", "--plan"] : self == .verify ? ["--plan"] : []
-    }
-    fileprivate var switches: Set<String> { self == .verify ? ["--repair", "--thorough"] : ["--thorough"] }
 
     fileprivate func check(_ from: MovePlace, _ to: MovePlace) throws(UsageError) {
         switch (self, from, to) {
