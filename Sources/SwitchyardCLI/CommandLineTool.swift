@@ -4,6 +4,7 @@ import SwitchyardBytes
 import SwitchyardFirebase
 import SwitchyardLifeSignalStory
 import SwitchyardMock
+import SwitchyardMove
 import SwitchyardSupabase
 
 /// `switchyard`: the package's command-line tool.
@@ -62,7 +63,9 @@ struct UsageError: Error {
 
 /// The providers that this tool knows by name.
 enum Providers {
-    static let all: [any InfrastructureModule.Type] = [MockModule.self, FirebaseModule.self, SupabaseModule.self]
+    static let all: [any InfrastructureModule.Type] = [
+        MockModule.self, FirebaseModule.self, SupabaseModule.self, MovingModule.self,
+    ]
 }
 
 /// `switchyard firebase rules`

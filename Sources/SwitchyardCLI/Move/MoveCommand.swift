@@ -20,10 +20,7 @@ struct MoveCommand: ToolCommand {
     let isJSON: Bool
 
     init(_ words: [String]) throws(UsageError) {
-        guard let name = words.first else { throw UsageError("missing subcommand: \(Self.names)") }
-        guard let work = Work(rawValue: name) else {
-            throw UsageError.unknown("“move” subcommand", name, among: Work.allCases.map(\.rawValue))
-        }
+        guard let work = words.first.flatMap(Work.init) else { throw UsageError("missing subcommand of “move”") }
         self.work = work
         let given = try Options(Array(words.dropFirst()), of: Commands.named("move \(work.rawValue)"))
         let place = { (name: String) throws(UsageError) -> MovePlace in
@@ -37,6 +34,16 @@ struct MoveCommand: ToolCommand {
         guard work != .run || journal != nil else {
             throw UsageError("“move run” needs “--journal FOLDER”, from which a later run continues")
         }
+        options = try Self.options(given)
+        hashes = given["--hashes"].map { URL(fileURLWithPath: $0) }
+        plan = given["--plan"].map { URL(fileURLWithPath: $0) }
+        throttle = try Self.number(given, "--throttle")
+        rampFrom = try Self.number(given, "--ramp-from")
+        repairs = given.has("--repair")
+        isJSON = given.has("--json")
+    }
+
+    static func options(_ given: Options) throws(UsageError) -> MoveOptions {
         var options = MoveOptions()
         options.collections = given["--collections"]?.split(separator: ",").map(String.init) ?? []
         if given.has("--thorough") { options.sample = nil }
@@ -46,16 +53,8 @@ struct MoveCommand: ToolCommand {
             }
             options.ownerFields.append(field)
         }
-        self.options = options
-        hashes = given["--hashes"].map { URL(fileURLWithPath: $0) }
-        plan = given["--plan"].map { URL(fileURLWithPath: $0) }
-        throttle = try Self.number(given, "--throttle")
-        rampFrom = try Self.number(given, "--ramp-from")
-        repairs = given.has("--repair")
-        isJSON = given.has("--json")
+        return options
     }
-
-    private static let names = Work.allCases.map { "“move \($0.rawValue)”" }.joined(separator: ", ")
 
     private static func number(_ given: Options, _ name: String) throws(UsageError) -> Int? {
         guard let text = given[name] else { return nil }

@@ -64,7 +64,7 @@ enum Commands {
         case "firebase": FirebaseCommand.self
         case "supabase": SupabaseCommand.self
         case "adapter": AdapterCommand.self
-        case "move": MoveCommand.self
+        case "move": MoveFamilyCommand.self
         case "emulator": EmulatorCommand.self
         case "demo": DemoCommand.self
         case "version": VersionCommand.self

@@ -1,0 +1,144 @@
+import Foundation
+import Switchyard
+import SwitchyardMock
+import SwitchyardTestSupport
+import Testing
+
+@testable import SwitchyardMove
+
+/// Random histories of several devices during a move: in the end both sides hold what one backend would hold.
+@Suite struct LiveHistoryTests {
+    @Test func `After any history both sides are equal, nothing is lost and nothing counts twice`() async throws {
+        let count = Int(ProcessInfo.processInfo.environment["SWITCHYARD_LIVE_SEEDS"] ?? "") ?? 40
+        let first = UInt64(ProcessInfo.processInfo.environment["SWITCHYARD_LIVE_SEED"] ?? "") ?? 0
+        for seed in first..<first + UInt64(count) {
+            do {
+                try await LiveHistory(seed: seed).run()
+            } catch {
+                Issue.record("seed \(seed): \(error)")
+            }
+        }
+    }
+}
+
+/// One history. What is counted: increments, elements of an array, documents with names of their own, and the last value that each
+/// device wrote to a field of its own.
+struct LiveHistory {
+    let seed: UInt64
+
+    private struct Expected {
+        var count: Int64 = 0
+        var elements: Set<String> = []
+        var documents: Set<String> = []
+        var deleted: Set<String> = []
+        var last: [Int: Int64] = [:]
+    }
+
+    func run() async throws {
+        var random = SeededGenerator(seed: seed)
+        let bed = try await LiveBed()
+        var devices: [LiveBed.Device] = []
+        for _ in 0..<3 { devices.append(try await bed.device()) }
+        try await devices[0].storage.setDocument("counters/c", ["n": 0])
+        for device in devices { _ = try await device.storage.document("counters/c") }
+        var expected = Expected()
+        var tasks: [Task<Bool, Never>] = []
+        bed.start()
+        var phase = MovePhase.dualWrite
+        var trace: [String] = []
+        for step in 0..<random.int(20..<60) {
+            let index = random.int(0..<3)
+            let device = devices[index]
+            let action = random.int(0..<14)
+            trace.append(
+                "\(step): d\(index) \(action) \(devices.map { "\($0.moving.serving)\($0.network.isOnline ? "" : "-")" })"
+            )
+            switch action {
+            case 0, 1, 2:
+                try await device.storage.updateDocument("counters/c", ["n": .increment(1)])
+                expected.count += 1
+            case 3, 4:
+                let name = "\(seed)-\(step)"
+                try await device.storage.mergeDocument("counters/a", ["all": .arrayUnion(.string(name))])
+                expected.elements.insert(name)
+            case 5, 6:
+                let name = "items/\("d\(step)")"
+                var batch = WriteBatch()
+                try batch.set(StoragePath(validating: name), ["step": .of(step)])
+                try batch.merge("counters/last", ["d\(index)": .of(step)])
+                try await device.storage.commit(batch)
+                expected.documents.insert(name)
+                expected.last[index] = Int64(step)
+            case 7:
+                guard let name = expected.documents.sorted().first, device.network.isOnline else { break }
+                // Its creation may still be on its way from another device.
+                for device in devices where device.network.isOnline { try await device.storage.waitForPendingWrites() }
+                guard devices.allSatisfy(\.network.isOnline) else { break }
+                try await bed.carriedOnce()
+                try await device.storage.deleteDocument(StoragePath(validating: name))
+                expected.documents.remove(name)
+                expected.deleted.insert(name)
+            case 8:
+                guard device.network.isOnline else { break }
+                // It fails if the connection is lost meanwhile; what the mock says is then certain.
+                tasks.append(
+                    Task {
+                        do {
+                            try await device.storage.transaction(TransactionOptions(maximumAttempts: 50)) {
+                                transaction in
+                                let n = try await transaction.document("counters/c")["n"]?.integerValue ?? 0
+                                try await transaction.merge("counters/c", ["n": .of(n + 1)])
+                            }
+                            return true
+                        } catch {
+                            return false
+                        }
+                    })
+            case 9: device.network.isOnline.toggle()
+            case 10, 11:
+                phase = random.pick([.dualWrite, .shadowRead, .cutOver])
+                try await bed.live.request(phase)
+                trace.append("-> \(phase)")
+            case 12:
+                await bed.stop()
+                if random.int(0..<2) == 0 { bed.start() }
+            default: try await Task.sleep(for: .microseconds(random.int(0..<3000)))
+            }
+        }
+        // Transactions need a connection, and the process that carries.
+        for device in devices { device.network.isOnline = true }
+        await bed.stop()
+        bed.start()
+        for task in tasks where await task.value { expected.count += 1 }
+        phase = random.pick([.dualWrite, .shadowRead, .cutOver])
+        try await bed.reach(phase)
+        try await eventually("all devices use the side that serves") {
+            devices.allSatisfy { $0.moving.serving == phase.serving }
+        }
+        try await bed.settle(devices)
+        let (old, new) = (
+            try await LiveBed.documents(bed.old, ["items", "counters"]),
+            try await LiveBed.documents(bed.new, ["items", "counters"])
+        )
+        #expect(old == new, "seed \(seed)")
+        let found = new["counters/c"]?["n"]?.integerValue
+        #expect(found == expected.count, "seed \(seed): \(trace.joined(separator: "\n"))")
+        let elements = (new["counters/a"]?["all"]?.arrayValue ?? []).compactMap(\.stringValue)
+        #expect(Set(elements) == expected.elements && elements.count == expected.elements.count, "seed \(seed)")
+        #expect(Set(new.keys.filter { $0.hasPrefix("items/") }) == expected.documents, "seed \(seed)")
+        for (index, step) in expected.last {
+            #expect(new["counters/last"]?[FieldPath(stringLiteral: "d\(index)")] == .integer(step), "seed \(seed)")
+        }
+        let status = try await bed.live.status()
+        #expect(status.conflicts.isEmpty, "seed \(seed): \(status)")
+        await bed.end(devices)
+    }
+}
+
+extension LiveBed {
+    /// Waits until what is in the logs now has been carried, if a process runs.
+    fileprivate func carriedOnce() async throws {
+        guard isRunning else { return }
+        try await settle()
+    }
+}
