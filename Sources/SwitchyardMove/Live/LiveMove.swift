@@ -115,7 +115,8 @@ public struct LiveMove: Sendable {
                 oldestWaiting: (old + new).map(\.at).min(),
                 carried: Int(progress["carried"]?.integerValue ?? 0), conflicts: conflicts,
                 activity: progress["activity"]?.stringValue, problem: progress["problem"]?.stringValue,
-                reportedAt: progress["at"]?.timestampValue, isPaused: request.isPaused, limit: request.limit)
+                reportedAt: progress["at"]?.timestampValue, isRunning: progress["isRunning"]?.boolValue ?? false,
+                isPaused: request.isPaused, limit: request.limit)
         }
     }
 

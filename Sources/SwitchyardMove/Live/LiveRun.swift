@@ -39,11 +39,18 @@ actor LiveRun {
 
     func run() async throws(MoveError) {
         try await begin()
-        while true {
-            if Task.isCancelled { throw .stopped }
-            let step = try await nextStep()
-            if step == .end { return }
-            if pause > .zero { do { try await Task.sleep(for: pause) } catch { throw .stopped } }
+        do throws(MoveError) {
+            while true {
+                if Task.isCancelled { throw .stopped }
+                let step = try await nextStep()
+                if step == .end { return }
+                if pause > .zero { do { try await Task.sleep(for: pause) } catch { throw .stopped } }
+            }
+        } catch {
+            problem = error.code == .cancelled ? nil : error.message
+            // In a task of its own, for this one may be cancelled.
+            await Task { _ = try? await self.note(isRunning: false) }.value
+            throw error
         }
     }
 
@@ -310,6 +317,7 @@ actor LiveRun {
         control = try await live.announce(next, first: side)
         copied = nil
         pause = .zero
+        reported = nil
         show("Phase \(phase.rawValue)")
     }
 
