@@ -1,10 +1,11 @@
 import Foundation
 import Switchyard
 import SwitchyardMock
-import SwitchyardMove
 import SwitchyardTestSupport
 import Synchronization
 import Testing
+
+@testable import SwitchyardMove
 
 /// A live move from one backend to another, with devices and a process that can be ended and begun again.
 final class LiveBed: Sendable {
@@ -29,6 +30,7 @@ final class LiveBed: Sendable {
             to: try await BackendEnd(self.new.project, name: "new"), name: "test", journal: bed.folder("live"),
             options: options)
         live.longestPause = .milliseconds(5)
+        live.quietPeriod = .milliseconds(200)
         change(&live)
         self.live = live
     }
@@ -93,6 +95,13 @@ final class LiveBed: Sendable {
     func reach(_ phase: MovePhase) async throws {
         if phase != .copy { try await live.request(phase) }
         try await eventually("the phase \(phase)") { try await live.status().phase == phase }
+    }
+
+    /// How many entries there are in the logs that can be read.
+    func waiting() async throws -> Int {
+        var count = 0
+        for side in [MoveSide.old, .new] { count += (try? await live.carrier.entries(side).count) ?? 0 }
+        return count
     }
 
     /// Waits until everything is carried.

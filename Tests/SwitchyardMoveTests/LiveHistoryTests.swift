@@ -22,7 +22,12 @@ import Testing
         var needsPostgres: Bool { self != .mockToFirebase && self != .firebaseToMock }
     }
 
-    @Test(arguments: Pair.allCases.filter { !$0.needsPostgres || PostgresServer.isInstalled })
+    private static var pairs: [Pair] {
+        if let name = ProcessInfo.processInfo.environment["SWITCHYARD_LIVE_PAIR"] { return [Pair(rawValue: name)!] }
+        return Pair.allCases.filter { !$0.needsPostgres || PostgresServer.isInstalled }
+    }
+
+    @Test(arguments: pairs)
     func `The same on local servers`(pair: Pair) async throws {
         let end = ContinuousClock.now + .seconds(Self.number("SWITCHYARD_LIVE_SECONDS") ?? (Self.isFull ? 60 : 3))
         var seed = Self.firstSeed

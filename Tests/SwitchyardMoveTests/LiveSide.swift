@@ -29,6 +29,8 @@ struct LiveSide: Sendable {
         var configuration = FirebaseConfiguration(project: server.project, apiKey: "any", bucket: "files")
         configuration.usesEmulatorVariables = false
         configuration.emulators = .init(firestore: server.host, auth: server.host, storage: server.host)
+        // Without it, an increment counts twice on the backend itself if its answer is lost.
+        configuration.writeLedger = "ledger"
         let made = configuration
         let module = FirebaseModule(made)
         return LiveSide(

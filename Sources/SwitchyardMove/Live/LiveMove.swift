@@ -18,7 +18,9 @@ public struct LiveMove: Sendable {
     /// Whether documents that only the target has are deleted before reads are compared. Set it if the target has nothing else,
     /// for example after a move that was given up.
     public var deletesExtras = false
-    /// The longest pause between two looks at the log, where it cannot be watched.
+    /// How long the process goes on after the end, or after the move was given up, while no device comes late.
+    public var quietPeriod = Duration.seconds(60)
+    /// The longest pause between two readings of the log.
     public var longestPause = Duration.seconds(1)
 
     /// - Parameters:
