@@ -22,9 +22,7 @@ final class LiveBed: Sendable {
         if let new { self.new = new } else { self.new = try await .mock() }
         var options = MoveOptions()
         options.sample = nil
-        if !(try await self.old.project.actingAsProject().storage.capabilities.listCollections) {
-            options.collections = ["items", "counters"]
-        }
+        options.collections = self.old.collections
         var live = try LiveMove(
             from: try await BackendEnd(self.old.project, name: "old"),
             to: try await BackendEnd(self.new.project, name: "new"), name: "test", journal: bed.folder("live"),

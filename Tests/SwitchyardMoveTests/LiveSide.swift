@@ -15,6 +15,8 @@ struct LiveSide: Sendable {
     let stop: @Sendable () async -> Void
     /// Whether the network of devices is a mock's.
     var isMock = false
+    /// What to copy, if the backend cannot list its collections.
+    var collections: [String] = []
 
     static func mock(_ backend: MockBackend = MockBackend()) async throws -> LiveSide {
         LiveSide(
@@ -65,7 +67,8 @@ struct LiveSide: Sendable {
         let made = configuration
         return LiveSide(
             module: { _ in SupabaseModule(made) }, project: try await Infrastructure(SupabaseModule(made)),
-            stop: { await server.stop() })
+            stop: { await server.stop() },
+            collections: hasTable ? ["items", "counters"] : [])
     }
 
     /// The documents by path, without those of the move.

@@ -159,10 +159,15 @@ public struct LiveMove: Sendable {
     func announce(_ control: MoveControl, first: MoveSide) async throws(MoveError) -> MoveControl {
         var next = control
         next.epoch += 1
-        let fields = next.fields
+        let (path, fields, epoch) = (layout.control, next.fields, next.epoch)
         for side in [first, first.other] {
-            _ = try await patiently("Writing the phase of the move “\(layout.name)”") {
-                try await carrier.clients[side].setDocument(layout.control, fields).acknowledged()
+            try await patiently("Writing the phase of the move “\(layout.name)”") {
+                // A request of a process that has ended may still arrive, and must not put an older phase over a newer one.
+                try await carrier.clients[side].transaction { transaction in
+                    let known = MoveControl(try await transaction.document(path))
+                    guard known.map({ $0.epoch < epoch }) ?? true else { return }
+                    try await transaction.set(path, fields)
+                }
             }
         }
         return next

@@ -239,7 +239,6 @@ actor LiveRun {
             }
             // One by one, so that a device which waits for its own is not kept waiting for the others.
             try await carrier.forget([entry], side)
-            try await carrier.forgetMarker(of: entry, side.other)
             carried += 1
         }
         return entries.count
@@ -362,6 +361,7 @@ actor LiveRun {
     private func note(isRunning: Bool = true) async throws -> Bool {
         if isRunning, let reported, reported.duration(to: .now) < .seconds(5) { return false }
         reported = .now
+        if isRunning { for side in [MoveSide.old, .new] { try await carrier.forgetOldMarkers(side) } }
         try await carrier.clients.old.setDocument(
             live.layout.progress,
             [
