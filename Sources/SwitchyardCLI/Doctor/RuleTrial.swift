@@ -19,12 +19,30 @@ struct RuleTrial: Sendable {
         guard let path = await writablePath() else { return }
         await others(path)
         await stream(path)
-        if let error = await failure({ try await acknowledged(cast.person.storage.deleteDocument(path)) }) {
+        if let error = await failure({
+            try await acknowledged(cast.person.storage.deleteDocument(path), on: cast.person.storage)
+        }) {
             findings.add(.wrong("delete", "“\(path)” stays: \(message(error))", cure: "delete it in the dashboard"))
         }
     }
 
-    private func acknowledged(_ receipt: WriteReceipt) async throws { try await receipt.acknowledged(within: patience) }
+    /// Waits for the server's answer, or for a reason that waiting will not change.
+    private func acknowledged(_ receipt: WriteReceipt, on storage: any StorageClient) async throws {
+        let patience = patience
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await receipt.acknowledged(within: patience) }
+            group.addTask {
+                for try await queue in storage.pendingWrites() {
+                    let reason = queue.first { $0.id == receipt.batchID }?.lastError
+                    if let reason, !reason.isRetryable { throw reason }
+                }
+                // The answer is on its way.
+                try await Task.sleep(for: patience)
+            }
+            defer { group.cancelAll() }
+            try await group.next()
+        }
+    }
 
     private func failure(_ work: () async throws -> Void) async -> (any Error)? {
         do {
@@ -46,7 +64,8 @@ struct RuleTrial: Sendable {
         var first: (any Error)?
         for path in paths {
             let error = await failure {
-                try await acknowledged(cast.person.storage.setDocument(path, ["by": "switchyard doctor"]))
+                try await acknowledged(
+                    cast.person.storage.setDocument(path, ["by": "switchyard doctor"]), on: cast.person.storage)
             }
             guard let error else {
                 findings.add(.fine("write", "a person writes “\(path.collection)”"))
@@ -117,7 +136,7 @@ struct RuleTrial: Sendable {
 
     private func writes(_ path: StoragePath, on storage: any StorageClient) async -> Bool {
         let error = await failure {
-            try await acknowledged(storage.mergeDocument(path, ["touched": true]))
+            try await acknowledged(storage.mergeDocument(path, ["touched": true]), on: storage)
         }
         return error == nil
     }
@@ -166,7 +185,8 @@ struct RuleTrial: Sendable {
             if let written, snapshot["step"] == 2 { return ContinuousClock.now - written }
             guard written == nil else { continue }
             written = ContinuousClock.now
-            try await acknowledged(cast.person.storage.mergeDocument(path, ["step": 2]))
+            try await acknowledged(
+                cast.person.storage.mergeDocument(path, ["step": 2]), on: cast.person.storage)
         }
         return nil
     }
