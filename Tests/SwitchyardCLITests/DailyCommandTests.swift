@@ -1,5 +1,7 @@
 import Foundation
+import SwitchyardBytes
 import SwitchyardLocalFirebase
+import SwitchyardServerKit
 import SwitchyardTestSupport
 import Testing
 
@@ -140,6 +142,54 @@ import Testing
         let run = try await folder.run("download", "a.txt", "/proc/a.txt")
         #expect(try await run.status() == 1)
         #expect(run.errors.contains("/proc/a.txt"), "\(run.errors)")
+    }
+
+    @Test func `Ctrl-C cancels a transfer, and nothing of it stays`() async throws {
+        let firebase = try LocalFirebase(Self.open)
+        let folder = try ToolFolder(Self.configuration(firebase))
+        let size = 20 << 20
+        try Data(count: size).write(to: URL(fileURLWithPath: folder.path("large.bin")))
+        #expect(try await folder.run("upload", "large.bin", "whole.bin").status() == 0)
+
+        let gate = Gate()
+        let rule = firebase.faults.add(.holdAnswer(gate), times: nil)
+        let upload = try folder.start(["upload", "large.bin", "part.bin"])
+        try await eventually("a request is held up") { firebase.faults.strikes(of: rule) > 0 }
+        upload.interrupt()
+        firebase.faults.removeAll()
+        gate.open()
+        #expect(try await upload.status() == 130)
+        #expect(upload.errors.isEmpty, "\(upload.errors)")
+        #expect(try await folder.run("ls").output == "whole.bin\n")
+
+        let second = Gate()
+        let held = firebase.faults.add(.holdAnswer(second), times: nil)
+        let download = try folder.start(["download", "whole.bin", "copy.bin"])
+        try await eventually("a request is held up") { firebase.faults.strikes(of: held) > 0 }
+        download.interrupt()
+        firebase.faults.removeAll()
+        second.open()
+        #expect(try await download.status() == 130)
+        let left = try FileManager.default.contentsOfDirectory(atPath: folder.url.path).sorted()
+        #expect(left == ["backend.json", "large.bin"])
+        await firebase.stop()
+    }
+
+    @Test func `A terminal shows how far a transfer is, with rate and time left, and then nothing of it`() async throws
+    {
+        let firebase = try LocalFirebase(Self.open)
+        let folder = try ToolFolder(Self.configuration(firebase))
+        try Data(count: 6 << 20).write(to: URL(fileURLWithPath: folder.path("large.bin")))
+        // Slower than a second, whatever the machine.
+        firebase.faults.add(.delayAnswer(.milliseconds(700)), times: nil)
+        let run = try folder.start(["upload", "large.bin", "x.bin"], columns: 60)
+        #expect(try await run.status() == 0)
+        let shown = run.output.components(separatedBy: "\r\u{1B}[K")
+        #expect(shown.contains { $0.contains("% ") && $0.contains("MB/s") }, "\(run.output)")
+        #expect(shown.allSatisfy { $0.count < 60 } && shown.last == "")
+        let quiet = try await folder.run("upload", "large.bin", "y.bin")
+        #expect(try await quiet.status() == 0 && quiet.errors.isEmpty && quiet.output.isEmpty)
+        await firebase.stop()
     }
 
     // MARK: People

@@ -85,9 +85,13 @@ struct RehearseCommand: ToolCommand {
         let verification = try await move.verify(plan, journal: journal)
         if isJSON {
             let whole = Report(plan: plan, run: report, verification: verification)
-            if let json = try? MoveSession.encoder.encode(whole) { Terminal.print(String(decoding: json, as: UTF8.self)) }
+            if let json = try? MoveSession.encoder.encode(whole) {
+                Terminal.print(String(decoding: json, as: UTF8.self))
+            }
         } else {
-            Terminal.print("\(report)\n\(verification)\nThis was a rehearsal: the local \(target.kind) is gone, and nothing else was written.")
+            Terminal.print(
+                "\(report)\n\(verification)\nThis was a rehearsal: the local \(target.kind) is gone, and nothing else was written."
+            )
         }
         return report.rejections.isEmpty && verification.isEqual ? .success : .failure
     }
@@ -150,7 +154,8 @@ struct RehearseCommand: ToolCommand {
         } catch {
             let text = (error as? any ClientError)?.message ?? "\(error)"
             return .failure(
-                MoveError(.unavailable, "The local server for the rehearsal cannot be started: \(text)", underlying: error))
+                MoveError(
+                    .unavailable, "The local server for the rehearsal cannot be started: \(text)", underlying: error))
         }
     }
 }

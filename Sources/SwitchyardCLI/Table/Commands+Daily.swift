@@ -20,6 +20,8 @@ extension Commands {
     static let json = OptionSpec("--json", nil, "prints JSON")
 
     private static let backend = [config, state]
+    /// What the article explains once.
+    static let common = [config, state, asProject]
     private static let path = ArgumentSpec("PATH", "a document, such as users/alice")
     private static let fields = ArgumentSpec(
         "JSON", "its fields; without it, or as -, from the standard input", count: .optional)
@@ -188,6 +190,10 @@ extension Commands {
         name: "doctor", summary: "Checks a configuration and its backend, and says what to change.",
         options: backend + [
             OptionSpec("--json", nil, "prints a check per line as JSON"),
+            OptionSpec(
+                "--database", "URL",
+                "also asks the database of a Supabase on this machine, postgresql://USER@127.0.0.1:PORT/NAME, for missing "
+                    + "pieces, policies, the publication and indexes"),
             OptionSpec(
                 "--read-only", nil, "writes nothing: leaves out the checks that sign up, write, stream and upload"),
         ],

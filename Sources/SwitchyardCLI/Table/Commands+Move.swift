@@ -36,40 +36,42 @@ extension Commands {
     private static let folder = "an archive"
     private static let either = "a configuration in JSON with a project credential, or the folder of an archive"
 
-    static let move = [
-        CommandSpec(
-            name: "move plan",
-            summary: "Prints what a move between two backends would copy, what it costs, and what cannot come along.",
-            options: ends("FILE|FOLDER", "FILE|FOLDER") + planning),
-        CommandSpec(
-            name: "move run", summary: "Copies accounts, documents and files. The source is only read.",
-            options: ends("FILE|FOLDER", "FILE|FOLDER") + planning + copying,
-            details: ["Ctrl-C stops it; the same command continues. It needs --journal."]),
-        CommandSpec(
-            name: "move verify",
-            summary: "Compares both ends: a hash of each collection, each account, the checksum of each file.",
-            options: ends("FILE|FOLDER", "FILE|FOLDER") + planning + [
-                plan,
-                OptionSpec(
-                    "--repair", nil,
-                    "copies again what differs or is missing; what only the target has stays"),
-            ]),
-        CommandSpec(
-            name: "move rehearse",
-            summary: "Runs the whole move into a local server that is thrown away, and reports.",
-            options: ends("FILE", "FILE") + planning.filter { $0.name != "--journal" },
-            details: [
-                "The source is only read. A target that is Supabase needs PostgreSQL on this machine.",
-            ]),
-        CommandSpec(
-            name: "move export", summary: "Copies a backend to an archive, which has a documented format.",
-            options: ends("FILE", "FOLDER") + planning + copying,
-            details: ["Without --journal, it is in the archive's folder."]),
-        CommandSpec(
-            name: "move import", summary: "Copies an archive to a backend.",
-            options: ends("FOLDER", "FILE") + planning + copying,
-            details: ["Without --journal, it is in the archive's folder."]),
-    ] + live
+    static let move =
+        [
+            CommandSpec(
+                name: "move plan",
+                summary:
+                    "Prints what a move between two backends would copy, what it costs, and what cannot come along.",
+                options: ends("FILE|FOLDER", "FILE|FOLDER") + planning),
+            CommandSpec(
+                name: "move run", summary: "Copies accounts, documents and files. The source is only read.",
+                options: ends("FILE|FOLDER", "FILE|FOLDER") + planning + copying,
+                details: ["Ctrl-C stops it; the same command continues. It needs --journal."]),
+            CommandSpec(
+                name: "move verify",
+                summary: "Compares both ends: a hash of each collection, each account, the checksum of each file.",
+                options: ends("FILE|FOLDER", "FILE|FOLDER") + planning + [
+                    plan,
+                    OptionSpec(
+                        "--repair", nil,
+                        "copies again what differs or is missing; what only the target has stays"),
+                ]),
+            CommandSpec(
+                name: "move rehearse",
+                summary: "Runs the whole move into a local server that is thrown away, and reports.",
+                options: ends("FILE", "FILE") + planning.filter { $0.name != "--journal" },
+                details: [
+                    "The source is only read. A target that is Supabase needs PostgreSQL on this machine."
+                ]),
+            CommandSpec(
+                name: "move export", summary: "Copies a backend to an archive, which has a documented format.",
+                options: ends("FILE", "FOLDER") + planning + copying,
+                details: ["Without --journal, it is in the archive's folder."]),
+            CommandSpec(
+                name: "move import", summary: "Copies an archive to a backend.",
+                options: ends("FOLDER", "FILE") + planning + copying,
+                details: ["Without --journal, it is in the archive's folder."]),
+        ] + live
 
     // MARK: While everything runs
 
@@ -89,7 +91,8 @@ extension Commands {
 
     private static let live = [
         live(
-            "start", "Runs a move while apps read and write: copies, carries their writes, and changes sides when asked to.",
+            "start",
+            "Runs a move while apps read and write: copies, carries their writes, and changes sides when asked to.",
             [
                 OptionSpec(
                     "--journal", "FOLDER", "records what is copied; a later start continues from it",

@@ -50,12 +50,19 @@ enum CommandMarkdown {
     private static func command(_ command: CommandSpec) -> String {
         var parts = ["### \(command.name)", "```sh\n\(HelpText.usage(of: command))\n```", command.summary]
         parts += command.details.map(escaped)
+        let isCommon = { (option: OptionSpec) in
+            Commands.common.contains { $0.name == option.name && $0.summary == option.summary }
+        }
         let rows =
             command.arguments.map { ("`\($0.name)`", $0.summary) }
-            + command.options.map { ("`\(cell($0.usage))`", $0.summary) }
+            + command.options.filter { !isCommon($0) }.map { ("`\(cell($0.usage))`", $0.summary) }
         if !rows.isEmpty {
             parts.append(
                 "| | |\n|---|---|\n" + rows.map { "| \($0.0) | \(cell(escaped($0.1))) |" }.joined(separator: "\n"))
+        }
+        let common = command.options.filter(isCommon)
+        if !common.isEmpty {
+            parts.append("The backend: " + common.map { "`\($0.usage)`" }.joined(separator: ", ") + ".")
         }
         if !command.examples.isEmpty {
             parts.append("```sh\n" + command.examples.map { "switchyard \($0)" }.joined(separator: "\n") + "\n```")

@@ -28,13 +28,14 @@ enum Input {
     /// - Returns: `nil` after Ctrl-C, Ctrl-D, and at the end of the input.
     static func secret(_ question: String) -> String? {
         guard isTerminal else { return readLine() }
-        Terminal.errorWithoutBreak(question)
         var before = termios()
         tcgetattr(0, &before)
         var hidden = before
         // Without signals, so that nothing leaves the terminal as it is now.
         hidden.c_lflag &= ~tcflag_t(ECHO | ICANON | ISIG)
         tcsetattr(0, TCSAFLUSH, &hidden)
+        // What is typed from now on is taken, and not shown.
+        Terminal.errorWithoutBreak(question)
         defer {
             tcsetattr(0, TCSAFLUSH, &before)
             Terminal.error("")
