@@ -130,6 +130,7 @@ struct DemoCommand: ToolCommand {
             try await story.run()
             await alice.shutDown()
             await bob.shutDown()
+            try await DemoMove { Terminal.print($0) }.run()
             return .success
         } catch {
             Terminal.error("The demo failed: \(error)")

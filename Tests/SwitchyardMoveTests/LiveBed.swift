@@ -1,47 +1,67 @@
 import Foundation
 import Switchyard
 import SwitchyardMock
-import SwitchyardMove
 import SwitchyardTestSupport
 import Synchronization
+import Testing
 
-/// A live move from one mock to another, with devices and a process that can be ended and begun again.
+@testable import SwitchyardMove
+
+/// A live move from one backend to another, with devices and a process that can be ended and begun again.
 final class LiveBed: Sendable {
-    let old: MockBackend
-    let new: MockBackend
+    let old: LiveSide
+    let new: LiveSide
     private let bed = MoveBed()
-    private let ends: (from: Infrastructure, to: Infrastructure)
     private let process = Mutex<Task<Result<Void, MoveError>, Never>?>(nil)
     let live: LiveMove
 
-    init(old: MockBackend = MockBackend(), new: MockBackend = MockBackend()) async throws {
-        self.old = old
-        self.new = new
-        ends = (try await old.infrastructure(), try await new.infrastructure())
+    init(
+        old: LiveSide? = nil, new: LiveSide? = nil, change: (inout LiveMove) -> Void = { _ in }
+    ) async throws {
+        if let old { self.old = old } else { self.old = try await .mock() }
+        if let new { self.new = new } else { self.new = try await .mock() }
+        var options = MoveOptions()
+        options.sample = nil
+        options.collections = self.old.collections
         var live = try LiveMove(
-            from: try await BackendEnd(ends.from, name: "old"), to: try await BackendEnd(ends.to, name: "new"),
-            name: "test", journal: bed.folder("live"))
+            from: try await BackendEnd(self.old.project, name: "old"),
+            to: try await BackendEnd(self.new.project, name: "new"), name: "test", journal: bed.folder("live"),
+            options: options)
         live.longestPause = .milliseconds(5)
+        live.quietPeriod = .milliseconds(200)
+        change(&live)
         self.live = live
     }
 
     struct Device: Sendable {
         let network: MockNetwork
         let backend: Infrastructure
-        let storage: any StorageClient
+        /// Whether the network can only be switched off at the client.
+        let switchesClient: Bool
+        var storage: any StorageClient { backend.storage }
         var moving: MovingStorageClient { storage.unwrapped(as: MovingStorageClient.self)! }
+
+        func setOnline(_ isOnline: Bool) async throws {
+            network.isOnline = isOnline
+            guard switchesClient else { return }
+            if isOnline { try await storage.enableNetwork() } else { try await storage.disableNetwork() }
+        }
     }
 
-    func device() async throws -> Device {
+    /// - Parameter change: What is different in the options of this device.
+    func device(_ change: (inout InfrastructureOptions) -> Void = { _ in }) async throws -> Device {
         let network = MockNetwork()
-        let here = MockModule(backend: old, network: network)
         let factory = InfrastructureFactory(
-            here, MovingModule(from: here, to: MockModule(backend: new, network: network), name: "test"))
+            MockModule(backend: MockBackend(), network: network),
+            MovingModule(from: old.module(network), to: new.module(network), name: "test"))
         var selection = InfrastructureSelection(default: .mock)
         selection.storage = .moving
         selection.files = .moving
-        let backend = try await factory.make(selection)
-        return Device(network: network, backend: backend, storage: backend.storage)
+        var options = InfrastructureOptions()
+        change(&options)
+        return Device(
+            network: network, backend: try await factory.make(selection, in: options),
+            switchesClient: !old.isMock || !new.isMock)
     }
 
     // MARK: The process
@@ -49,7 +69,10 @@ final class LiveBed: Sendable {
     func start() {
         process.withLock { process in
             process = Task { [live] in
-                do throws(MoveError) { return .success(try await live.run()) } catch { return .failure(error) }
+                do throws(MoveError) { return .success(try await live.run()) } catch {
+                    if error.code != .cancelled { Issue.record("The process ended: \(error)") }
+                    return .failure(error)
+                }
             }
         }
     }
@@ -72,6 +95,13 @@ final class LiveBed: Sendable {
         try await eventually("the phase \(phase)") { try await live.status().phase == phase }
     }
 
+    /// How many entries there are in the logs that can be read.
+    func waiting() async throws -> Int {
+        var count = 0
+        for side in [MoveSide.old, .new] { count += (try? await live.carrier.entries(side).count) ?? 0 }
+        return count
+    }
+
     /// Waits until everything is carried.
     func settle(_ devices: [Device] = []) async throws {
         for device in devices { try await device.storage.waitForPendingWrites() }
@@ -81,21 +111,7 @@ final class LiveBed: Sendable {
     func end(_ devices: [Device] = []) async {
         await stop()
         for device in devices { await device.backend.shutDown() }
-        await ends.from.shutDown()
-        await ends.to.shutDown()
-    }
-
-    /// The documents of a side by path, without those of the move.
-    static func documents(_ backend: MockBackend, _ collections: [String]) async throws -> [String: DocumentData] {
-        let infrastructure = try await backend.infrastructure()
-        let storage = try await infrastructure.actingAsProject().storage
-        var found: [String: DocumentData] = [:]
-        for collection in collections {
-            for document in try await storage.documents(Query(group: collection), from: .server).documents {
-                found[document.path.rawValue] = document.data
-            }
-        }
-        await infrastructure.shutDown()
-        return found
+        await old.close()
+        await new.close()
     }
 }

@@ -29,8 +29,8 @@ import Testing
             try await second.storage.deleteDocument("items/\("i\(count)")")
             try await bed.settle([first, second])
             let (old, new) = (
-                try await LiveBed.documents(bed.old, ["items", "counters"]),
-                try await LiveBed.documents(bed.new, ["items", "counters"])
+                try await bed.old.documents(["items", "counters"]),
+                try await bed.new.documents(["items", "counters"])
             )
             #expect(old == new, "\(phase)")
             #expect(new["counters/c"]?["n"] == .integer(count))
@@ -76,7 +76,7 @@ import Testing
         let (online, offline) = (try await bed.device(), try await bed.device())
         try await online.storage.setDocument("counters/c", ["n": 0, "by": "start"])
         _ = try await offline.storage.document("counters/c")
-        offline.network.isOnline = false
+        try await offline.setOnline(false)
         for number in 1...5 {
             try await offline.storage.updateDocument("counters/c", ["n": .increment(1), "last": .of(number)])
             try await offline.storage.setDocument("items/\("offline\(number)")", ["n": .of(number)])
@@ -85,13 +85,13 @@ import Testing
         try await bed.reach(.cutOver)
         try await eventually("the other device uses the new side") { online.moving.serving == .new }
         try await online.storage.updateDocument("counters/c", ["n": .increment(100)])
-        offline.network.isOnline = true
+        try await offline.setOnline(true)
         try await eventually("the device uses the new side") { offline.moving.serving == .new }
         try await offline.storage.updateDocument("counters/c", ["n": .increment(1), "last": 6])
         try await bed.settle([online, offline])
         let (old, new) = (
-            try await LiveBed.documents(bed.old, ["items", "counters"]),
-            try await LiveBed.documents(bed.new, ["items", "counters"])
+            try await bed.old.documents(["items", "counters"]),
+            try await bed.new.documents(["items", "counters"])
         )
         #expect(old == new)
         #expect(new["counters/c"]?["n"] == .integer(106))
@@ -117,14 +117,14 @@ import Testing
         bed.start()
         try await eventually("the device uses the new side") { device.moving.serving == .new }
         try await bed.settle([device])
-        #expect(try await LiveBed.documents(bed.new, ["items"]).count == 10)
+        #expect(try await bed.new.documents(["items"]).count == 10)
         await bed.end([device])
     }
 
     @Test func `What the move keeps for itself is not copied, counted or seen in the queue`() async throws {
         let bed = try await LiveBed()
         let device = try await bed.device()
-        device.network.isOnline = false
+        try await device.setOnline(false)
         let receipt = try await device.storage.setDocument("items/a", ["n": 1])
         var pending: [PendingWrite] = []
         for try await writes in device.storage.pendingWrites() {
@@ -132,7 +132,7 @@ import Testing
             break
         }
         #expect(pending.map(\.batch.count) == [1])
-        device.network.isOnline = true
+        try await device.setOnline(true)
         let acknowledgement = try await receipt.acknowledged()
         #expect(acknowledgement.updateTimes.count == 1)
         let plan = try await bed.live.move.plan()

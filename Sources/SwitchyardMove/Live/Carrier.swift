@@ -1,3 +1,4 @@
+import Foundation
 import Switchyard
 import SwitchyardBytes
 
@@ -152,10 +153,17 @@ struct Carrier: Sendable {
         }
     }
 
-    /// Once an entry is gone, nothing repeats it.
-    func forgetMarker(of entry: MoveLogEntry, _ side: MoveSide) async throws(StorageError) {
-        guard case .writes = entry.content else { return }
-        try await clients[side].deleteDocument(layout.applied.document(entry.path.id)).acknowledged()
+    /// Removes the notes of operations that were carried out long ago: no request of an ended process can still arrive.
+    func forgetOldMarkers(_ side: MoveSide) async throws(StorageError) {
+        let horizon = Timestamp(Date().addingTimeInterval(-600))
+        let old = Query(in: layout.applied).where("at", .lessThan, horizon).limited(to: 200)
+        let found = try await clients[side].documents(old, from: .server)
+        guard !found.documents.isEmpty else { return }
+        let most = clients[side].capabilities.maximumDeletions ?? 200
+        for start in stride(from: 0, to: found.documents.count, by: most) {
+            let writes = found.documents.dropFirst(start).prefix(most).map { DocumentWrite.delete($0.path) }
+            try await clients[side].commit(WriteBatch(writes)).acknowledged()
+        }
     }
 
     /// Keeps what could not be carried out, for someone to decide.

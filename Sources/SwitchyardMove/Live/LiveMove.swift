@@ -18,7 +18,9 @@ public struct LiveMove: Sendable {
     /// Whether documents that only the target has are deleted before reads are compared. Set it if the target has nothing else,
     /// for example after a move that was given up.
     public var deletesExtras = false
-    /// The longest pause between two looks at the log, where it cannot be watched.
+    /// How long the process goes on after the end, or after the move was given up, while no device comes late.
+    public var quietPeriod = Duration.seconds(60)
+    /// The longest pause between two readings of the log.
     public var longestPause = Duration.seconds(1)
 
     /// - Parameters:
@@ -115,7 +117,8 @@ public struct LiveMove: Sendable {
                 oldestWaiting: (old + new).map(\.at).min(),
                 carried: Int(progress["carried"]?.integerValue ?? 0), conflicts: conflicts,
                 activity: progress["activity"]?.stringValue, problem: progress["problem"]?.stringValue,
-                reportedAt: progress["at"]?.timestampValue, isPaused: request.isPaused, limit: request.limit)
+                reportedAt: progress["at"]?.timestampValue, isRunning: progress["isRunning"]?.boolValue ?? false,
+                isPaused: request.isPaused, limit: request.limit)
         }
     }
 
@@ -156,10 +159,15 @@ public struct LiveMove: Sendable {
     func announce(_ control: MoveControl, first: MoveSide) async throws(MoveError) -> MoveControl {
         var next = control
         next.epoch += 1
-        let fields = next.fields
+        let (path, fields, epoch) = (layout.control, next.fields, next.epoch)
         for side in [first, first.other] {
-            _ = try await patiently("Writing the phase of the move “\(layout.name)”") {
-                try await carrier.clients[side].setDocument(layout.control, fields).acknowledged()
+            try await patiently("Writing the phase of the move “\(layout.name)”") {
+                // A request of a process that has ended may still arrive, and must not put an older phase over a newer one.
+                try await carrier.clients[side].transaction { transaction in
+                    let known = MoveControl(try await transaction.document(path))
+                    guard known.map({ $0.epoch < epoch }) ?? true else { return }
+                    try await transaction.set(path, fields)
+                }
             }
         }
         return next

@@ -21,6 +21,8 @@ public struct LiveMoveStatus: Sendable, Hashable, Codable {
     public var problem: String?
     /// When that process last reported; `nil` if none ever ran.
     public var reportedAt: Timestamp?
+    /// Whether it was running then. One that was killed still appears here; look at the time.
+    public var isRunning = false
     public var isPaused = false
     /// Documents a second while copying; `nil` for no limit.
     public var limit: Int?
@@ -41,7 +43,10 @@ extension LiveMoveStatus: CustomStringConvertible {
                 ? "Everything that was written is on both sides. Carried so far: \(Shown.count(carried, "write"))"
                 : "\(Shown.count(waiting, "write")) to carry\(oldestWaiting.map { ", the oldest of \($0)" } ?? "")")
         if let reportedAt {
-            lines.append("The process that runs the move last reported at \(reportedAt)")
+            lines.append(
+                isRunning
+                    ? "The process that runs the move last reported at \(reportedAt)"
+                    : "No process runs the move since \(reportedAt); “switchyard move start” goes on.")
         } else {
             lines.append("No process has run the move yet.")
         }

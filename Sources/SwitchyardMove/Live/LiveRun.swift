@@ -20,6 +20,7 @@ actor LiveRun {
     /// Whether documents wait for writes on the side that does not serve.
     private var isPostponing = false
     private var pause = Duration.zero
+    private var quietSince = ContinuousClock.now
     /// Names the journal: the process before this one has ended if it was of the same.
     private let id: String
     private var reported: ContinuousClock.Instant?
@@ -39,11 +40,18 @@ actor LiveRun {
 
     func run() async throws(MoveError) {
         try await begin()
-        while true {
-            if Task.isCancelled { throw .stopped }
-            let step = try await nextStep()
-            if step == .end { return }
-            if pause > .zero { do { try await Task.sleep(for: pause) } catch { throw .stopped } }
+        do throws(MoveError) {
+            while true {
+                if Task.isCancelled { throw .stopped }
+                let step = try await nextStep()
+                if step == .end { return }
+                if pause > .zero { do { try await Task.sleep(for: pause) } catch { throw .stopped } }
+            }
+        } catch {
+            problem = error.code == .cancelled ? nil : error.message
+            // In a task of its own, for this one may be cancelled.
+            await Task { _ = try? await self.note(isRunning: false) }.value
+            throw error
         }
     }
 
@@ -103,11 +111,15 @@ actor LiveRun {
         }
         let before = carried
         // What came late, on the side that does not serve, before anything that changes sides.
-        let late = control.phase >= .dualWrite ? try await replayStrays(from: control.phase.serving.other) : 0
+        let late = control.phase == .copy ? 0 : try await replayStrays(from: control.phase.serving.other)
+        if late > 0 { quietSince = .now }
         switch control.phase {
         case .idle:
-            if wanted == .idle { return try await end() }
-            try await startCopy()
+            if wanted == .idle {
+                if isQuiet { return try await end() }
+            } else {
+                try await startCopy()
+            }
         case .copy:
             if wanted == .idle { return try await giveUp() }
             try await copy()
@@ -141,11 +153,14 @@ actor LiveRun {
             }
         case .done:
             // Devices that come back later may still have written to the old side.
-            if late == 0 { return try await end() }
+            if isQuiet { return try await end() }
         }
         pause = carried == before ? min(max(pause * 2, .milliseconds(20)), live.longestPause) : .zero
         return try await note()
     }
+
+    /// Whether no device has come late for a while.
+    private var isQuiet: Bool { quietSince.duration(to: .now) >= live.quietPeriod }
 
     // MARK: Steps
 
@@ -224,7 +239,6 @@ actor LiveRun {
             }
             // One by one, so that a device which waits for its own is not kept waiting for the others.
             try await carrier.forget([entry], side)
-            try await carrier.forgetMarker(of: entry, side.other)
             carried += 1
         }
         return entries.count
@@ -295,7 +309,7 @@ actor LiveRun {
 
     private func giveUp() async throws -> Bool {
         try await become(.idle, first: .old)
-        return try await end()
+        return false
     }
 
     private func end() async throws -> Bool {
@@ -310,6 +324,8 @@ actor LiveRun {
         control = try await live.announce(next, first: side)
         copied = nil
         pause = .zero
+        quietSince = .now
+        reported = nil
         show("Phase \(phase.rawValue)")
     }
 
@@ -345,6 +361,7 @@ actor LiveRun {
     private func note(isRunning: Bool = true) async throws -> Bool {
         if isRunning, let reported, reported.duration(to: .now) < .seconds(5) { return false }
         reported = .now
+        if isRunning { for side in [MoveSide.old, .new] { try await carrier.forgetOldMarkers(side) } }
         try await carrier.clients.old.setDocument(
             live.layout.progress,
             [

@@ -89,7 +89,7 @@ public struct MovingModule: InfrastructureModule {
     ) async throws(InfrastructureError) -> any FileStorageClient {
         guard let storage = shared.storage.withLock(\.storage) else {
             throw InfrastructureError(
-                .unsupported, "Files move together with documents. Choose “moving” for the storage, too.")
+                .invalidConfiguration, "Files move together with documents. Choose “moving” for the storage, too.")
         }
         let modules = try sides()
         let old = try await modules.old.makeFileStorageClient(context.beside(modules.old.provider))
@@ -132,7 +132,7 @@ public struct MovingModule: InfrastructureModule {
         do throws(MoveError) {
             return try MovingStorageClient(clients, try MoveLayout(configuration.name), observer)
         } catch {
-            throw InfrastructureError(error.code, error.message, underlying: error)
+            throw InfrastructureError(.invalidConfiguration, error.message, underlying: error)
         }
     }
 
