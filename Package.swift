@@ -193,7 +193,8 @@ let package = Package(
             dependencies: [
                 "Switchyard", "SwitchyardBytes", "SwitchyardMock", "SwitchyardWire", "SwitchyardConformance",
                 "SwitchyardServerKit", "SwitchyardLocalFirebase", "SwitchyardLocalSupabase", "SwitchyardSupabase",
-                "SwitchyardCLI", "SwitchyardText", "SwitchyardTestRuns", "SwitchyardTestSupport",
+                "SwitchyardFirebase", "SwitchyardProviderHTTP", "SwitchyardCLI", "SwitchyardText", "SwitchyardTestRuns",
+                "SwitchyardTestSupport",
             ]),
         .testTarget(
             name: "SwitchyardObservationTests",

@@ -34,7 +34,9 @@ struct SupabaseProbe: Sendable {
     // MARK: Keys
 
     private func checkKeys() async -> Bool {
-        let isAccepted = await check(settings.key, called: "key", at: "\(url)/rest/v1/", kind: "publishable")
+        // A table that no one has: the root of hosted projects' data service is for secret keys only.
+        let isAccepted = await check(
+            settings.key, called: "key", at: "\(url)/rest/v1/switchyard_doctor?limit=1", kind: "publishable")
         if let key = settings.serviceKey {
             _ = await check(
                 key, called: "serviceKey", at: "\(url)/auth/v1/admin/users?page=1&per_page=1", kind: "secret")

@@ -39,10 +39,15 @@ struct WebProbe: Sendable {
 
     /// Whether a server answers at an address, with TLS where it is needed, and by which clock.
     ///
+    /// - Parameters:
+    ///   - url: The address, which is shown.
+    ///   - path: What is asked there, which is not: it may have a key in it.
     /// - Returns: Whether it answers.
-    func reach(_ url: String, _ findings: Findings, name: String = "address") async -> Bool {
+    func reach(
+        _ url: String, asking path: String = "", _ findings: Findings, name: String = "address"
+    ) async -> Bool {
         do throws(TransportError) {
-            let answer = try await send(.get, url)
+            let answer = try await send(.get, url + path)
             if answer.isWebPage {
                 findings.add(
                     .wrong(
