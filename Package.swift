@@ -33,6 +33,9 @@ let package = Package(
             ]),
         .target(name: "Switchyard", dependencies: ["SwitchyardBytes"]),
 
+        // Queries and documents as people and programs write them, for the tool and for pages.
+        .target(name: "SwitchyardText", dependencies: ["Switchyard", "SwitchyardBytes"]),
+
         // What providers share: sessions, transfers, messages that wait.
         .target(name: "SwitchyardProviderKit", dependencies: ["Switchyard", "SwitchyardBytes"]),
 
@@ -120,7 +123,8 @@ let package = Package(
             dependencies: [
                 "Switchyard", "SwitchyardBytes", "SwitchyardMock", "SwitchyardFirebase", "SwitchyardSupabase",
                 "SwitchyardConformance", "SwitchyardServerKit", "SwitchyardLocalFirebase", "SwitchyardLocalSupabase",
-                "SwitchyardMove", "SwitchyardLifeSignalStory",
+                "SwitchyardMove", "SwitchyardText", "SwitchyardSync", "SwitchyardWire", "SwitchyardProviderHTTP",
+                "SwitchyardLifeSignalStory",
             ],
             resources: ["dependencies", "sharing", "vapor", "hummingbird", "log", "metrics"].map {
                 .embedInCode("Adapters/\($0).swift.txt")
@@ -150,6 +154,9 @@ let package = Package(
         .testTarget(
             name: "SwitchyardBytesTests",
             dependencies: ["SwitchyardBytes", "SwitchyardProviderKit", "SwitchyardTestSupport"]),
+        .testTarget(
+            name: "SwitchyardTextTests",
+            dependencies: ["Switchyard", "SwitchyardBytes", "SwitchyardText", "SwitchyardTestSupport"]),
         // Compares with what else there is; `swift run -c release switchyard-bench`. No product, so its name is the program's.
         .executableTarget(
             name: "switchyard-bench",
@@ -186,7 +193,7 @@ let package = Package(
             dependencies: [
                 "Switchyard", "SwitchyardBytes", "SwitchyardMock", "SwitchyardWire", "SwitchyardConformance",
                 "SwitchyardServerKit", "SwitchyardLocalFirebase", "SwitchyardLocalSupabase", "SwitchyardSupabase",
-                "SwitchyardCLI", "SwitchyardTestRuns", "SwitchyardTestSupport",
+                "SwitchyardCLI", "SwitchyardText", "SwitchyardTestRuns", "SwitchyardTestSupport",
             ]),
         .testTarget(
             name: "SwitchyardObservationTests",

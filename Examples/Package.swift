@@ -33,6 +33,12 @@ let package = Package(
             name: "MixedBackends", dependencies: ["LocalProjects", .switchyard("Switchyard")],
             path: "MixedBackends"),
         .executableTarget(
+            name: "Move",
+            dependencies: [
+                .switchyard("Switchyard"), .switchyard("SwitchyardMove"), .switchyard("SwitchyardFirebase"),
+                .switchyard("SwitchyardLocalFirebase"), .switchyard("SwitchyardMock"),
+            ], path: "Move"),
+        .executableTarget(
             name: "ServerSide", dependencies: ["LocalProjects", .switchyard("Switchyard")], path: "ServerSide"),
         .executableTarget(
             name: "CustomProvider",

@@ -2,25 +2,25 @@ import Foundation
 import SwitchyardBytes
 
 /// `switchyard adapter`
-struct AdapterCommand {
+struct AdapterCommand: ToolCommand {
     /// `nil` lists all.
     private let adapter: Adapter?
     private let output: String?
 
     init(_ words: [String]) throws(UsageError) {
-        guard let name = words.first, !name.hasPrefix("--") else {
-            guard words.isEmpty else {
-                throw UsageError("“adapter” takes a name before its options: \(Adapter.names.joined(separator: ", "))")
+        let given = try Options(words, of: Commands.named("adapter"))
+        output = given["--output"]
+        guard let name = given.arguments.first else {
+            guard output == nil else {
+                throw UsageError("“adapter” needs a name: \(Adapter.names.joined(separator: ", "))")
             }
             adapter = nil
-            output = nil
             return
         }
         guard let adapter = Adapter(rawValue: name) else {
             throw UsageError.unknown("adapter", name, among: Adapter.names)
         }
         self.adapter = adapter
-        output = try Options(Array(words.dropFirst()), values: ["--output"], switches: [])["--output"]
     }
 
     func run() -> ExitStatus {

@@ -4,43 +4,38 @@ import SwitchyardBytes
 import SwitchyardFirebase
 import SwitchyardLifeSignalStory
 import SwitchyardMock
+import SwitchyardMove
 import SwitchyardSupabase
 
 /// `switchyard`: the package's command-line tool.
 @main
 struct CommandLineTool {
     static func main() async {
+        Terminal.survivesClosedPipes()
         let arguments = Array(CommandLine.arguments.dropFirst())
         do throws(UsageError) {
             exit(try await run(arguments).rawValue)
         } catch {
-            Terminal.error("switchyard: \(error.message)\nTry “switchyard help”.")
+            let command = arguments.first.map { Commands.names.contains($0) ? " \($0)" : "" } ?? ""
+            Terminal.error("switchyard: \(error.message)\nTry “switchyard help\(command)”.")
             exit(ExitStatus.usage.rawValue)
         }
     }
 
     static func run(_ arguments: [String]) async throws(UsageError) -> ExitStatus {
         guard let name = arguments.first else {
-            Terminal.print(HelpCommand.text)
+            Terminal.print(HelpText.list(width: Terminal.width()))
             return .usage
         }
         let rest = Array(arguments.dropFirst())
-        if rest.contains("--help") || rest.contains("-h"), commands.contains(name) { return HelpCommand().run() }
-        switch name {
-        case "help", "--help", "-h": return try HelpCommand(rest).run()
-        case "demo": return try await DemoCommand(rest).run()
-        case "conformance": return try await ConformanceCommand(rest).run()
-        case "emulator": return try await EmulatorCommand(rest).run()
-        case "firebase": return try FirebaseCommand(rest).run()
-        case "supabase": return try await SupabaseCommand(rest).run()
-        case "adapter": return try AdapterCommand(rest).run()
-        case "move": return try await MoveCommand(rest).run()
-        default:
-            throw UsageError.unknown("command", name, among: commands)
+        if name == "--help" || name == "-h" { return try HelpCommand(rest).run() }
+        guard let type = Commands.type(name) else {
+            throw UsageError.unknown("command", name, among: Commands.names)
         }
+        let options = rest.prefix { $0 != "--" }
+        if options.contains("--help") || options.contains("-h") { return HelpCommand.answer(to: arguments) }
+        return await (try type.init(rest)).run()
     }
-
-    static let commands = ["demo", "conformance", "emulator", "firebase", "supabase", "adapter", "move", "help"]
 }
 
 /// The exit status of a command.
@@ -50,6 +45,8 @@ enum ExitStatus: Int32 {
     case failure = 1
     /// The command line could not be understood.
     case usage = 2
+    /// Ctrl-C ended it before it was done.
+    case interrupted = 130
 }
 
 /// A command line that cannot be understood.
@@ -64,63 +61,22 @@ struct UsageError: Error {
     }
 }
 
-/// A full disk or a reader that has gone ends neither a check nor a server.
-enum Terminal {
-    static func print(_ text: String) { _ = POSIXFile.write(Array((text + "\n").utf8), to: 1) }
-    static func errorWithoutBreak(_ text: String) { _ = POSIXFile.write(Array(text.utf8), to: 2) }
-    static func error(_ text: String) { _ = POSIXFile.write(Array((text + "\n").utf8), to: 2) }
-}
-
-/// The arguments after a command: options with a value, switches, and nothing else.
-struct Options {
-    private var values: [String: String] = [:]
-    private var switches: Set<String> = []
-
-    /// - Throws: For unknown arguments, an option without its value, and one that is given twice.
-    init(_ words: [String], values known: Set<String>, switches knownSwitches: Set<String>) throws(UsageError) {
-        var words = words[...]
-        while let word = words.popFirst() {
-            let parts = word.split(separator: "=", maxSplits: 1).map(String.init)
-            guard let name = parts.first, name.hasPrefix("--") else {
-                throw UsageError("“\(word)” was not expected here")
-            }
-            if knownSwitches.contains(name) {
-                guard parts.count == 1 else { throw UsageError("“\(name)” takes no value") }
-                switches.insert(name)
-            } else if known.contains(name) {
-                guard values[name] == nil else { throw UsageError("“\(name)” is given twice") }
-                if parts.count == 2 {
-                    values[name] = parts[1]
-                } else if let value = words.first, !value.hasPrefix("--") {
-                    values[name] = value
-                    words.removeFirst()
-                } else {
-                    throw UsageError("“\(name)” needs a value")
-                }
-            } else {
-                throw UsageError.unknown("option", name, among: known.union(knownSwitches).sorted())
-            }
-        }
-    }
-
-    subscript(name: String) -> String? { values[name] }
-    func has(_ name: String) -> Bool { switches.contains(name) }
-}
-
 /// The providers that this tool knows by name.
 enum Providers {
-    static let all: [any InfrastructureModule.Type] = [MockModule.self, FirebaseModule.self, SupabaseModule.self]
+    static let all: [any InfrastructureModule.Type] = [
+        MockModule.self, FirebaseModule.self, SupabaseModule.self, MovingModule.self,
+    ]
 }
 
 /// `switchyard firebase rules`
-struct FirebaseCommand {
+struct FirebaseCommand: ToolCommand {
     init(_ words: [String]) throws(UsageError) {
         guard words.first == "rules" else {
             throw UsageError(
                 words.first.map { "there is no “firebase \($0)”; there is “firebase rules”" }
                     ?? "missing subcommand: “firebase rules”")
         }
-        guard words.count == 1 else { throw UsageError("“firebase rules” takes no options") }
+        _ = try Options(Array(words.dropFirst()), of: Commands.named("firebase rules"))
     }
 
     func run() -> ExitStatus {
@@ -129,11 +85,33 @@ struct FirebaseCommand {
     }
 }
 
-/// `switchyard demo`
-struct DemoCommand {
+/// `switchyard version`
+struct VersionCommand: ToolCommand {
+    private let isJSON: Bool
+
     init(_ words: [String]) throws(UsageError) {
-        guard words.isEmpty else { throw UsageError("“demo” takes no options") }
+        isJSON = try Options(words, of: Commands.named("version")).has("--json")
     }
+
+    /// There is no release yet.
+    static let version = "unreleased"
+
+    func run() -> ExitStatus {
+        let functions = DocumentSchema.version
+        if isJSON {
+            let json: JSON = ["version": .string(Self.version), "supabaseFunctions": .integer(Int64(functions))]
+            Terminal.print(json.text())
+        } else {
+            Terminal.print(
+                "switchyard, \(Self.version); installs version \(functions) of the functions for Supabase")
+        }
+        return .success
+    }
+}
+
+/// `switchyard demo`
+struct DemoCommand: ToolCommand {
+    init(_ words: [String]) throws(UsageError) { _ = try Options(words, of: Commands.named("demo")) }
 
     func run() async -> ExitStatus {
         do {
@@ -152,6 +130,7 @@ struct DemoCommand {
             try await story.run()
             await alice.shutDown()
             await bob.shutDown()
+            try await DemoMove { Terminal.print($0) }.run()
             return .success
         } catch {
             Terminal.error("The demo failed: \(error)")

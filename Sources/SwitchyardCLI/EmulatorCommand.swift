@@ -8,7 +8,7 @@ import SwitchyardServerKit
 import SwitchyardSupabase
 
 /// `switchyard emulator firebase`, `switchyard emulator supabase`, and both with `switchyard emulator all`
-struct EmulatorCommand {
+struct EmulatorCommand: ToolCommand {
     private(set) var firebase: LocalFirebaseOptions?
     private(set) var supabase: LocalSupabaseOptions?
     /// The project whose tokens the local Supabase accepts: an address, or a project ID.
@@ -18,30 +18,14 @@ struct EmulatorCommand {
         let rest = Array(words.dropFirst())
         switch words.first {
         case "firebase":
-            let given = try Options(
-                rest, values: ["--port", "--folder", "--origin", "--project", "--claims"],
-                switches: ["--open", "--domain", "--signed-tokens"])
+            let given = try Options(rest, of: Commands.named("emulator firebase"))
             firebase = try EmulatorCommand.firebase(given, port: "--port")
         case "supabase":
-            let given = try Options(
-                rest, values: Self.supabaseValues.union(["--port", "--folder", "--trust-firebase"]),
-                switches: [
-                    "--open", "--domain", "--confirm", "--aggregates", "--no-gateway", "--no-linking", "--no-phone",
-                    "--signing-keys",
-                ])
+            let given = try Options(rest, of: Commands.named("emulator supabase"))
             supabase = try EmulatorCommand.supabase(given, port: "--port")
             trusted = given["--trust-firebase"]
         case "all":
-            let given = try Options(
-                rest,
-                values: Self.supabaseValues.union([
-                    "--firebase-port", "--supabase-port", "--folder", "--project", "--claims",
-                ]),
-                switches: [
-                    "--open", "--domain", "--signed-tokens", "--confirm", "--aggregates", "--no-gateway",
-                    "--no-linking",
-                    "--no-phone", "--signing-keys",
-                ])
+            let given = try Options(rest, of: Commands.named("emulator all"))
             firebase = try EmulatorCommand.firebase(given, port: "--firebase-port")
             supabase = try EmulatorCommand.supabase(given, port: "--supabase-port")
             if let folder = EmulatorCommand.folder(given) {
@@ -56,10 +40,6 @@ struct EmulatorCommand {
         case nil: throw UsageError("missing subcommand. Use “firebase”, “supabase” or “all”")
         }
     }
-
-    private static let supabaseValues: Set = [
-        "--database", "--bucket", "--origin", "--schemas", "--providers", "--phone-codes",
-    ]
 
     /// The name of a project, which stands in paths and in shell variables.
     private static func checked(_ project: String) throws(UsageError) -> String {

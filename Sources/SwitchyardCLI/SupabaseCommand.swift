@@ -1,7 +1,7 @@
 import SwitchyardSupabase
 
 /// `switchyard supabase`
-struct SupabaseCommand {
+struct SupabaseCommand: ToolCommand {
     private enum Work {
         case install(SupabaseInstallation)
         case uninstall(SupabaseRemoval)
@@ -35,9 +35,6 @@ enum SQLDestination {
     case editor
     case psql
 
-    static let values: Set<String> = ["--database"]
-    static let switches: Set<String> = ["--print", "--editor"]
-
     /// - Parameters:
     ///   - options: The options of a command.
     ///   - command: Its name, for errors.
@@ -69,8 +66,6 @@ enum SQLDestination {
 }
 
 extension Options {
-    static let partSwitches = Set(SchemaPart.allCases.map { "--\($0.rawValue)" })
-
     /// The parts that are named.
     var parts: Set<SchemaPart> { Set(SchemaPart.allCases.filter { has("--\($0.rawValue)") }) }
 }

@@ -14,9 +14,7 @@ struct SupabaseInstallation {
     private let isOpen: Bool
 
     init(_ words: [String]) throws(UsageError) {
-        let options = try Options(
-            words, values: SQLDestination.values,
-            switches: SQLDestination.switches.union(Options.partSwitches).union(["--anon", "--explain"]))
+        let options = try Options(words, of: Commands.named("supabase install"))
         // The rule comes on top of what there is without any of the others.
         let named = options.parts
         parts = named.isSubset(of: [.domain]) ? named.union(Set<SchemaPart>.usual) : named

@@ -11,9 +11,7 @@ struct SupabaseRemoval {
     private let isSure: Bool
 
     init(_ words: [String]) throws(UsageError) {
-        let options = try Options(
-            words, values: SQLDestination.values,
-            switches: SQLDestination.switches.union(Options.partSwitches).union(["--keep-data", "--yes"]))
+        let options = try Options(words, of: Commands.named("supabase uninstall"))
         parts = options.parts
         keepsData = options.has("--keep-data")
         isSure = options.has("--yes")

@@ -10,7 +10,7 @@ import Testing
         let lines = AdapterCommand.list.split(separator: "\n")
         for adapter in Adapter.allCases {
             #expect(lines.count { $0.hasPrefix("switchyard adapter \(adapter.rawValue) ") } == 1)
-            #expect(HelpCommand.text.contains(adapter.rawValue))
+            #expect(HelpText.command(Commands.named("adapter"), width: 100).contains(adapter.rawValue))
         }
         #expect(try await CommandLineTool.run(["adapter"]) == .success)
     }

@@ -27,6 +27,9 @@ public struct Route<Client: Sendable>: Sendable {
     /// - Parameter start: What puts the first client there, when it is needed.
     init(_ board: Switchboard<Client>, after start: DeferredStart? = nil) { self.init(.switched(board), start) }
 
+    /// Leads to the current client of `board`.
+    package init(through board: Switchboard<Client>) { self.init(.switched(board)) }
+
     /// Leads nowhere: every call and every stream fails for the same reason.
     package init(refusing refusal: Refusal) { self.init(.refusing(refusal)) }
 

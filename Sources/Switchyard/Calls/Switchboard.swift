@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// Calls use the client that is current when they begin, and are counted until they end, so that the old client can be shut
 /// down once it is unused. Streams follow: they are reopened on the new client, and their consumer sees one stream.
-final class Switchboard<Client: Sendable>: Sendable {
+package final class Switchboard<Client: Sendable>: Sendable {
     enum Target: Sendable {
         case connection(Connection<Client>)
         case refusal(Refusal)
@@ -55,6 +55,9 @@ final class Switchboard<Client: Sendable>: Sendable {
     convenience init(_ client: Client, _ policy: CallPolicy? = nil) {
         self.init(.connection(Connection(client: client, policy: policy)))
     }
+
+    /// Leads to `client`, with nothing in between.
+    package convenience init(to client: Client) { self.init(client) }
 
     /// `nil` while there is no client.
     var connection: Connection<Client>? {
@@ -127,6 +130,9 @@ final class Switchboard<Client: Sendable>: Sendable {
         for follower in followers { follower(target, generation + 1) }
         return generation
     }
+
+    /// Later calls go to `client`, with nothing in between, and every stream moves over.
+    package func connect(to client: Client) { connect(.connection(Connection(client: client, policy: nil))) }
 
     /// Waits until all calls of `generation` or earlier have ended, or until `deadline` has passed.
     ///

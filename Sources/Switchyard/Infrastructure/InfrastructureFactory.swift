@@ -219,7 +219,11 @@ public struct InfrastructureFactory: Sendable {
         guard let supplier = moduleSources.first(where: { $0.provider == provider }) else {
             throw configuration.error(.unknownProvider(provider, at: ["default"], known: providers))
         }
-        return try supplier.module(configuration)
+        let module = try supplier.module(configuration)
+        guard let combined = module as? any ModuleOfModules else { return module }
+        return try combined.resolved { (provider) throws(InfrastructureError) in
+            try self.module(provider, configuration)
+        }
     }
 
     /// Checks everything that can be checked without making a client, including providers that are not chosen now.

@@ -33,4 +33,21 @@ extension ModuleContext {
         guard localFiles.process != nil else { return nil }
         return try folder("signals", isShared: true)?.appendingPathComponent("documents", isDirectory: false)
     }
+
+    /// The context of another provider of the same infrastructure, with that one's folder.
+    package func beside(_ provider: InfrastructureProvider) -> ModuleContext {
+        ModuleContext(
+            session: session, clock: clock, now: now,
+            stateFolder: stateFolder?.deletingLastPathComponent()
+                .appendingPathComponent(provider.rawValue, isDirectory: true),
+            observer: observer, program: program, callLimits: callLimits, localFiles: localFiles)
+    }
+}
+
+/// A module that stands for others, which the factory knows.
+package protocol ModuleOfModules: InfrastructureModule {
+    /// The same module with the others.
+    func resolved(
+        _ module: (InfrastructureProvider) throws(InfrastructureError) -> any InfrastructureModule
+    ) throws(InfrastructureError) -> any InfrastructureModule
 }

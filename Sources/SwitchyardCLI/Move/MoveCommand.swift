@@ -3,7 +3,7 @@ import Switchyard
 import SwitchyardMove
 
 /// `switchyard move plan`, `run`, `verify`, `export` and `import`
-struct MoveCommand {
+struct MoveCommand: ToolCommand {
     enum Work: String, CaseIterable { case plan, run, verify, export, `import` }
 
     let work: Work
@@ -20,14 +20,9 @@ struct MoveCommand {
     let isJSON: Bool
 
     init(_ words: [String]) throws(UsageError) {
-        guard let name = words.first else { throw UsageError("missing subcommand: \(Self.names)") }
-        guard let work = Work(rawValue: name) else {
-            throw UsageError.unknown("“move” subcommand", name, among: Work.allCases.map(\.rawValue))
-        }
+        guard let work = words.first.flatMap(Work.init) else { throw UsageError("missing subcommand of “move”") }
         self.work = work
-        let given = try Options(
-            Array(words.dropFirst()), values: Self.common.union(work.values),
-            switches: work.switches.union(["--json"]))
+        let given = try Options(Array(words.dropFirst()), of: Commands.named("move \(work.rawValue)"))
         let place = { (name: String) throws(UsageError) -> MovePlace in
             guard let path = given[name] else { throw UsageError("“move \(work.rawValue)” needs “\(name)”") }
             return try MovePlace(path, of: name)
@@ -39,6 +34,16 @@ struct MoveCommand {
         guard work != .run || journal != nil else {
             throw UsageError("“move run” needs “--journal FOLDER”, from which a later run continues")
         }
+        options = try Self.options(given)
+        hashes = given["--hashes"].map { URL(fileURLWithPath: $0) }
+        plan = given["--plan"].map { URL(fileURLWithPath: $0) }
+        throttle = try Self.number(given, "--throttle")
+        rampFrom = try Self.number(given, "--ramp-from")
+        repairs = given.has("--repair")
+        isJSON = given.has("--json")
+    }
+
+    static func options(_ given: Options) throws(UsageError) -> MoveOptions {
         var options = MoveOptions()
         options.collections = given["--collections"]?.split(separator: ",").map(String.init) ?? []
         if given.has("--thorough") { options.sample = nil }
@@ -48,17 +53,8 @@ struct MoveCommand {
             }
             options.ownerFields.append(field)
         }
-        self.options = options
-        hashes = given["--hashes"].map { URL(fileURLWithPath: $0) }
-        plan = given["--plan"].map { URL(fileURLWithPath: $0) }
-        throttle = try Self.number(given, "--throttle")
-        rampFrom = try Self.number(given, "--ramp-from")
-        repairs = given.has("--repair")
-        isJSON = given.has("--json")
+        return options
     }
-
-    private static let names = Work.allCases.map { "“move \($0.rawValue)”" }.joined(separator: ", ")
-    private static let common: Set = ["--from", "--to", "--collections", "--hashes", "--owner-fields", "--journal"]
 
     private static func number(_ given: Options, _ name: String) throws(UsageError) -> Int? {
         guard let text = given[name] else { return nil }
@@ -83,11 +79,6 @@ struct MoveCommand {
 
 extension MoveCommand.Work {
     var copies: Bool { self == .run || self == .export || self == .import }
-
-    fileprivate var values: Set<String> {
-        copies ? ["--throttle", "--ramp-from", "--plan"] : self == .verify ? ["--plan"] : []
-    }
-    fileprivate var switches: Set<String> { self == .verify ? ["--repair", "--thorough"] : ["--thorough"] }
 
     fileprivate func check(_ from: MovePlace, _ to: MovePlace) throws(UsageError) {
         switch (self, from, to) {

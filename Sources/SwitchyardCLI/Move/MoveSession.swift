@@ -9,9 +9,10 @@ struct MoveSession {
     init(_ command: MoveCommand) { self.command = command }
 
     func run() async throws(MoveError) -> ExitStatus {
-        let from = try await open(command.from, creates: false)
+        let hashes = try command.hashes.map { (file) throws(MoveError) in try PasswordHashes.read(file) } ?? [:]
+        let from = try await OpenEnd(command.from, creates: false, hashes: hashes)
         let to: OpenEnd
-        do throws(MoveError) { to = try await open(command.to, creates: true) } catch {
+        do throws(MoveError) { to = try await OpenEnd(command.to, creates: true) } catch {
             await from.close()
             throw error
         }
@@ -84,46 +85,10 @@ struct MoveSession {
         return status
     }
 
-    private static var encoder: JSONEncoder {
+    static var encoder: JSONEncoder {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         return encoder
-    }
-
-    // MARK: Ends
-
-    private struct OpenEnd {
-        let end: any MoveEnd
-        let backend: Infrastructure?
-
-        func close() async { await backend?.shutDown() }
-    }
-
-    private func open(_ place: MovePlace, creates: Bool) async throws(MoveError) -> OpenEnd {
-        switch place {
-        case .archive(let folder): return OpenEnd(end: try ArchiveEnd(folder, creates: creates), backend: nil)
-        case .backend(let file):
-            let hashes = try command.hashes.map { (file) throws(MoveError) in try PasswordHashes.read(file) }
-            let backend = try await backend(file)
-            do throws(MoveError) {
-                let name =
-                    "\(await backend.selection.provider(for: .storage)?.rawValue ?? "backend") (\(file.lastPathComponent))"
-                return OpenEnd(
-                    end: try await BackendEnd(backend, name: name, passwordHashes: hashes ?? [:]), backend: backend)
-            } catch {
-                await backend.shutDown()
-                throw error
-            }
-        }
-    }
-
-    private func backend(_ file: URL) async throws(MoveError) -> Infrastructure {
-        do throws(InfrastructureError) {
-            let configuration = try InfrastructureConfiguration(contentsOf: file)
-            return try await InfrastructureFactory(configurable: Providers.all).make(configuration)
-        } catch {
-            throw MoveError(error.code, "The configuration “\(file.path)” cannot be used: \(error.message)")
-        }
     }
 }
 

@@ -44,6 +44,15 @@ struct BackendFiles: MoveFiles {
         return try await transfer.result()
     }
 
+    /// No error if there is no such file.
+    func delete(_ path: FilePath) async throws {
+        do throws(FileStorageError) {
+            try await client.delete(path)
+        } catch {
+            guard error.code == .notFound else { throw error }
+        }
+    }
+
     func metadata(of path: FilePath) async throws -> FileMetadata? {
         do throws(FileStorageError) {
             return try await client.metadata(of: path)

@@ -2,15 +2,15 @@ import Switchyard
 import SwitchyardBytes
 
 /// Runs a step of a move, and names it in the error of its failure.
-func during<Result>(
-    _ operation: @autoclosure () -> String, _ step: () async throws -> Result
+nonisolated(nonsending) func during<Result>(
+    _ operation: @autoclosure () -> String, _ step: nonisolated(nonsending) () async throws -> Result
 ) async throws(MoveError) -> Result {
     do { return try await step() } catch { throw .during(operation(), error) }
 }
 
 /// Runs a step again while its failure may pass, for half a minute or so. A step can be run twice without harm.
-func patiently<Result>(
-    _ operation: @autoclosure () -> String, _ step: () async throws -> Result
+nonisolated(nonsending) func patiently<Result>(
+    _ operation: @autoclosure () -> String, _ step: nonisolated(nonsending) () async throws -> Result
 ) async throws(MoveError) -> Result {
     var random = SystemRandomNumberGenerator()
     let policy = Backoff.Policy(

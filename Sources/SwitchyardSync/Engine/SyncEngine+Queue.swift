@@ -46,4 +46,12 @@ extension SyncEngine {
         perform(machine.handle(.cancelWrite(id: id, at: timestamp)))
         return try !machine.queue().contains { $0.id == id }
     }
+
+    /// - Returns: Whether it was still queued and the network is off.
+    func dropWrite(_ id: String) throws(StorageError) -> Bool {
+        let machine = try machine()
+        guard try machine.queue().contains(where: { $0.id == id }) else { return false }
+        perform(machine.handle(.dropWrite(id: id, at: timestamp)))
+        return try !machine.queue().contains { $0.id == id }
+    }
 }

@@ -80,6 +80,15 @@ extension SyncedStorageClient {
         return try await engine.cancelWrite(id)
     }
 
+    /// Takes a write out of the queue even if it was sent before and the server may have carried it out. Only while the network is
+    /// switched off, so that no answer can arrive: for tools with which someone repairs a queue.
+    ///
+    /// - Returns: `false` if it has left the queue, or the network is on.
+    package func dropPendingWrite(_ id: PendingWrite.ID) async throws(StorageError) -> Bool {
+        await session?.catchUp()
+        return try await engine.dropWrite(id)
+    }
+
     public func retryPendingWrites() async throws(StorageError) {
         await session?.catchUp()
         try await engine.handle(.retryWrites)

@@ -14,6 +14,8 @@ package enum SyncEvent: Sendable {
     case removeInSyncListener(Int)
     case load(DocumentBundle)
     case cancelWrite(id: String, at: Timestamp)
+    /// The same for a write that may have been sent; only while the network is switched off.
+    case dropWrite(id: String, at: Timestamp)
     case retryWrites
     case setNetwork(isEnabled: Bool)
     case setUser(QueueOwner)

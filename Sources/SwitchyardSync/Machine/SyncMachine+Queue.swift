@@ -26,6 +26,16 @@ extension SyncMachine {
         }
     }
 
+    /// Takes a write out of the queue that the server may have carried out. While the network is off, no answer to it can arrive.
+    func dropWrite(_ id: String, at time: Timestamp) {
+        guard !isNetworkEnabled else { return }
+        attempt { [unowned self] () throws(StorageError) in
+            guard let batch = try local.batches().first(where: { $0.id == id }) else { return }
+            let error = StorageError(.cancelled, "The write was dropped. The server may have carried it out before.")
+            try reject(batch, keeping: nil, because: error, at: time)
+        }
+    }
+
     /// Whether a batch is being sent, or was sent before.
     func isSent(_ batch: QueuedBatch) -> Bool { batch.number <= sentUpTo }
 

@@ -115,6 +115,7 @@ package final class SyncMachine {
         case .removeInSyncListener(let id): inSyncListeners.removeAll { $0 == id }
         case .load(let bundle): load(bundle)
         case .cancelWrite(let id, let time): cancelWrite(id, at: time)
+        case .dropWrite(let id, let time): dropWrite(id, at: time)
         case .retryWrites: retryWrites()
         case .setNetwork(let isEnabled): setNetwork(isEnabled)
         case .setUser(let owner): setUser(owner)

@@ -48,6 +48,33 @@ import Testing
         await client.shutDown()
     }
 
+    @Test func `A write that may have been sent is dropped while the network is off, and the queue goes on`()
+        async throws
+    {
+        let folder = try TemporaryFolder(in: ScratchSpace.url)
+        let first = device(server, .folder(folder.url))
+        server.setReachable(false)
+        for name in ["a", "b", "c"] { try await first.setDocument(StoragePath("log", name), ["n": 1]) }
+        try await eventually("an attempt has failed") { try await first.queue.first?.attempts ?? 0 > 0 }
+        let ids = try await first.queue.map(\.id)
+        try await first.disableNetwork()
+        await first.shutDown()
+
+        let second = device(server, .folder(folder.url))
+        // Whether it was sent is unknown to another client.
+        #expect(try await second.cancelPendingWrite(ids[1]) == false)
+        #expect(try await second.dropPendingWrite(ids[1]) == false)
+        try await second.disableNetwork()
+        #expect(try await second.dropPendingWrite(ids[1]))
+        #expect(try await second.dropPendingWrite(ids[1]) == false)
+        #expect(try await second.queue.map(\.id) == [ids[0], ids[2]])
+        server.setReachable(true)
+        try await second.enableNetwork()
+        try await second.waitForPendingWrites()
+        #expect(Set(server.documents.map(\.path)) == ["log/a", "log/c"])
+        await second.shutDown()
+    }
+
     @Test func `The queue is followed as it grows and empties`() async throws {
         let client = device(server)
         try await client.disableNetwork()

@@ -107,6 +107,9 @@ public actor StorageTransaction {
         }
     }
 
+    /// The writes so far, with the preconditions of the documents read.
+    package var pendingWrites: [DocumentWrite] { writes }
+
     /// Whether another client's change can have come in between.
     var hasRead: Bool { !read.isEmpty }
 

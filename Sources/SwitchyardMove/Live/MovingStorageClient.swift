@@ -1,0 +1,341 @@
+public import Switchyard
+import SwitchyardBytes
+import Synchronization
+
+/// A storage client during a move: it serves from the old backend, then from the new one, as the move's phase says.
+///
+/// Calls, receipts and live streams work as on each backend alone. Every write is logged in the same batch on the backend that
+/// serves, and ``LiveMove`` carries it to the other. When the phase changes sides, this client first waits until everything
+/// that it has written is on the other side, so its own writes keep their order; new writes wait for that for a moment. Until
+/// then it goes on where it is: no call fails because of the move.
+///
+/// Use it in an infrastructure by ``MovingModule``. Both backends need batches of any writes, transactions, and documents in
+/// any collection.
+public final class MovingStorageClient: RoutedStorageClient {
+    public let route: Route<any StorageClient>
+    private let clients: Sides<any StorageClient>
+    private let logged: Sides<LoggedStorageClient>
+    private let board: Switchboard<any StorageClient>
+    private let log: MoveLog
+    private let feed: PhaseFeed
+    private let gate = WriteGate()
+    private let shadow: ShadowReads
+    private let report: @Sendable (String) -> Void
+    private let state = Mutex(State())
+
+    private struct State {
+        var side = MoveSide.old
+        var followers: [Int: @Sendable (MoveSide) -> Void] = [:]
+        var lastFollower = 0
+    }
+
+    /// How long new writes are held while this device changes sides, before it tries again later.
+    static let longestHold = Duration.seconds(5)
+
+    /// - Parameters:
+    ///   - old: The backend that the documents are on.
+    ///   - new: The backend that they move to.
+    ///   - name: The move's name, the same on all devices.
+    ///   - observer: Told of reads that differ, and of the change of sides.
+    /// - Throws: `.unsupported` if one of the backends cannot take part.
+    public convenience init(
+        old: any StorageClient, new: any StorageClient, name: String,
+        observer: any InfrastructureObserver = SilentObserver()
+    ) throws(MoveError) {
+        try self.init(Sides(old: old, new: new), try MoveLayout(name), observer)
+    }
+
+    init(
+        _ clients: Sides<any StorageClient>, _ layout: MoveLayout, _ observer: any InfrastructureObserver
+    ) throws(MoveError) {
+        for side in [MoveSide.old, .new] { try Self.check(clients[side]) }
+        self.clients = clients
+        log = MoveLog(layout)
+        let feed = PhaseFeed(clients, layout, clock: clients.old.clock)
+        self.feed = feed
+        let log = log
+        let logged = Sides(
+            old: LoggedStorageClient(base: clients.old, side: .old, log: log, feed: feed),
+            new: LoggedStorageClient(base: clients.new, side: .new, log: log, feed: feed))
+        self.logged = logged
+        board = Switchboard(to: logged.old)
+        route = Route(through: board)
+        let provider = clients.old.provider
+        report = { text in
+            observer.observe(InfrastructureEvent(service: .storage, provider: provider, kind: .notice(text)))
+        }
+        shadow = ShadowReads(clients, report: report)
+        feed.start { [weak self] control in await self?.follow(control) }
+    }
+
+    deinit { feed.stop() }
+
+    static func check(_ client: any StorageClient) throws(MoveError) {
+        let capabilities = client.capabilities
+        guard capabilities.mixedBatches, capabilities.transactions, capabilities.openSchema else {
+            throw MoveError(
+                .unsupported,
+                "“\(client.provider)” cannot take part in a live move: it needs batches of any writes, transactions and "
+                    + "documents in any collection, for the log of what is still to be carried over. On Supabase, run "
+                    + "“switchyard supabase install --documents”, or move without devices writing meanwhile by “switchyard move run”."
+            )
+        }
+    }
+
+    /// The phase as this device knows it.
+    public var phase: MovePhase { feed.control.phase }
+    /// The side that this device uses: that of ``phase``, as soon as everything this device wrote before is there.
+    public var serving: MoveSide { state.withLock(\.side) }
+    /// How many reads were compared in ``MovePhase/shadowRead``, and how many differed.
+    public var comparedReads: (count: Int, differences: Int) { shadow.counts }
+
+    // MARK: Changing sides
+
+    /// Follows the control document, until this device is on the side that it names.
+    private func follow(_ control: MoveControl) async {
+        var pause = Duration.milliseconds(200)
+        while !Task.isCancelled, let from = staleSide {
+            do throws(StorageError) {
+                // First without holding anyone up, for it may take as long as a queue.
+                try await carryOver(from)
+                if await change(from) { return }
+            } catch {
+                // Without a connection, or without the process that carries over, this device stays where it is.
+                if error.code == .shutDown { return }
+                if !error.isRetryable {
+                    report("This device cannot change to the \(from.other) side of the move yet: \(error.message)")
+                }
+            }
+            try? await clock.sleep(for: pause)
+            pause = min(pause * 2, .seconds(30))
+        }
+    }
+
+    /// The side in use, if the phase names the other one.
+    fileprivate var staleSide: MoveSide? {
+        let side = serving
+        return feed.control.phase.serving == side ? nil : side
+    }
+
+    /// Returns when everything that this device has written to `side` is on the other, in that order.
+    private func carryOver(_ side: MoveSide) async throws(StorageError) {
+        let barrier = try log.barrier()
+        let client = clients[side]
+        try await client.commit(WriteBatch([barrier])).acknowledged()
+        var pause = Duration.milliseconds(20)
+        while try await client.document(barrier.path, from: .server).exists {
+            do { try await clock.sleep(for: pause) } catch { throw StorageError(.cancelled, "The call was cancelled.") }
+            pause = min(pause * 2, .seconds(1))
+        }
+    }
+
+    /// Changes to the other side while new writes are held.
+    ///
+    /// - Returns: Whether it was done; not if this would have held the writes for too long.
+    private func change(_ from: MoveSide) async -> Bool {
+        defer { gate.open() }
+        let isCarried = await withTaskGroup(of: Bool.self) { group in
+            group.addTask { [self] in
+                guard await gate.hold() else { return false }
+                return (try? await carryOver(from)) != nil
+            }
+            group.addTask { [clock] in
+                try? await clock.sleep(for: Self.longestHold)
+                return false
+            }
+            defer { group.cancelAll() }
+            return await group.next() ?? false
+        }
+        guard isCarried, staleSide == from else { return false }
+        let to = from.other
+        board.connect(to: logged[to])
+        let followers = state.withLock { state in
+            state.side = to
+            return Array(state.followers.values)
+        }
+        for follower in followers { follower(to) }
+        report("This device now uses the \(to) side of the move “\(log.layout.name)”.")
+        return true
+    }
+
+    /// Calls `follower` with the side in use, now and after each change, until the returned closure is called.
+    func onChange(_ follower: @escaping @Sendable (MoveSide) -> Void) -> @Sendable () -> Void {
+        let (id, side) = state.withLock { state in
+            state.lastFollower += 1
+            state.followers[state.lastFollower] = follower
+            return (state.lastFollower, state.side)
+        }
+        follower(side)
+        return { [weak self] in self?.state.withLock { _ = $0.followers.removeValue(forKey: id) } }
+    }
+
+    /// Logs that a file is, or has been, changed on the side in use.
+    func logFile(_ file: FilePath, id: String, isOpen: Bool) async throws(StorageError) {
+        let entry = try log.entry(for: file, id: id, isOpen: isOpen)
+        try await gate.pass { () async throws(StorageError) in
+            try await clients[serving].commit(WriteBatch([entry]))
+        }.acknowledged()
+    }
+
+    func newEntryID() -> String { log.newID() }
+
+    /// Another client of the side in use, such as that of one request: its writes are logged and held as those of this one.
+    func logging(_ client: any StorageClient) -> any StorageClient {
+        GatedStorageClient(
+            base: LoggedStorageClient(base: client, side: serving, log: log, feed: feed), gate: gate)
+    }
+}
+
+/// What differs from the client of the side in use.
+extension MovingStorageClient {
+    public func document(_ path: StoragePath, from source: ReadSource) async throws(StorageError) -> DocumentSnapshot {
+        let document = try await Routed(route).document(path, from: source)
+        if comparesRead(source) { shadow.compare([path]) }
+        return document
+    }
+
+    public func documents(
+        _ paths: [StoragePath], from source: ReadSource
+    ) async throws(StorageError) -> [DocumentSnapshot] {
+        let documents = try await Routed(route).documents(paths, from: source)
+        if comparesRead(source) { shadow.compare(paths) }
+        return documents
+    }
+
+    public func documents(_ query: Query, from source: ReadSource) async throws(StorageError) -> QuerySnapshot {
+        let results = try await Routed(route).documents(query, from: source)
+        if comparesRead(source) { shadow.compare(query) }
+        return results
+    }
+
+    private func comparesRead(_ source: ReadSource) -> Bool {
+        let control = feed.control
+        return control.phase == .shadowRead && source != .cache && Double.random(in: 0..<1) < control.sample
+    }
+
+    public func commit(_ batch: WriteBatch) async throws(StorageError) -> WriteReceipt {
+        try await gate.pass { () async throws(StorageError) in try await Routed(route).commit(batch) }
+    }
+
+    /// Begins again on the other side if the phase changes meanwhile.
+    public func transaction<Result: Sendable>(
+        _ options: TransactionOptions, _ body: @Sendable (StorageTransaction) async throws -> Result
+    ) async throws(StorageError) -> Result {
+        while true {
+            do throws(StorageError) {
+                return try await gate.pass { () async throws(StorageError) in
+                    try await Routed(route).transaction(options, body)
+                }
+            } catch {
+                guard error.underlying is ServedElsewhere else { throw error }
+                try await waitUntilSettled(error)
+            }
+        }
+    }
+
+    /// Waits until this device uses the side that serves.
+    private func waitUntilSettled(_ error: StorageError) async throws(StorageError) {
+        let watch = Stopwatch(clock)
+        while staleSide != nil || feed.control.isClosing {
+            guard watch.elapsed < .seconds(30) else {
+                throw StorageError(
+                    .unavailable,
+                    "\(error.message) This device follows when its own writes are there; try again then.",
+                    isRetryable: true, underlying: error)
+            }
+            do { try await clock.sleep(for: .milliseconds(50)) } catch {
+                throw StorageError(.cancelled, "The transaction was cancelled.")
+            }
+        }
+    }
+
+    /// With this client, so that each batch goes to the side in use.
+    public func deleteRecursively(
+        _ document: StoragePath, progress: @escaping @Sendable (_ deleted: Int) -> Void
+    ) async throws(StorageError) -> Int {
+        try document.checked()
+        try checkRecursiveDelete()
+        var deletion = RecursiveDeletion(self, progress: progress)
+        try await deletion.delete(document)
+        try await deletion.flush()
+        return deletion.deleted
+    }
+
+    // MARK: Both sides
+
+    public func enableNetwork() async throws(StorageError) {
+        try await Routed(route).enableNetwork()
+        try? await clients[serving.other].enableNetwork()
+    }
+
+    public func disableNetwork() async throws(StorageError) {
+        try await Routed(route).disableNetwork()
+        try? await clients[serving.other].disableNetwork()
+    }
+
+    public func refusedWrites() -> SnapshotStream<[RefusedWrite], StorageError> {
+        guard clients.old.capabilities.offline, clients.new.capabilities.offline else {
+            return logged[serving].refusedWrites()
+        }
+        return combineLatest(logged.old.refusedWrites(), logged.new.refusedWrites()).mapElements { $0 + $1 }
+    }
+
+    /// A write that is queued again goes to the side in use, wherever it was rejected.
+    public func resolveRefusedWrite(_ id: RefusedWrite.ID, requeuing batch: WriteBatch?) async throws(StorageError) {
+        let side = serving
+        let isHere = try await logged[side].first(of: { $0.refusedWrites() })?.contains { $0.id == id } ?? false
+        if isHere {
+            return try await gate.pass { () async throws(StorageError) in
+                try await logged[side].resolveRefusedWrite(id, requeuing: batch)
+            }
+        }
+        try await logged[side.other].resolveRefusedWrite(id, requeuing: nil)
+        if let batch { _ = try await commit(batch) }
+    }
+
+    public var unsentWrites: UnsentWrites? {
+        get async {
+            let (old, new) = await (clients.old.unsentWrites, clients.new.unsentWrites)
+            guard let old, let new else { return old ?? new }
+            return UnsentWrites(count: old.count + new.count, isOnDisk: old.isOnDisk && new.isOnDisk)
+        }
+    }
+
+    public func clearPersistence() async throws(StorageError) {
+        try await clients.old.clearPersistence()
+        try await clients.new.clearPersistence()
+    }
+
+    public func shutDown() async {
+        feed.stop()
+        gate.open()
+        await clients.old.shutDown()
+        await clients.new.shutDown()
+    }
+}
+
+extension StorageClient {
+    /// The first state of a stream.
+    fileprivate func first<Element>(
+        of stream: (Self) -> SnapshotStream<Element, StorageError>
+    ) async throws(StorageError) -> Element? {
+        for try await element in stream(self) { return element }
+        return nil
+    }
+}
+
+/// A client for one request, whose writes wait while sides are changed.
+private struct GatedStorageClient: StorageClientWrapper {
+    let base: any StorageClient
+    let gate: WriteGate
+
+    func commit(_ batch: WriteBatch) async throws(StorageError) -> WriteReceipt {
+        try await gate.pass { () async throws(StorageError) in try await base.commit(batch) }
+    }
+
+    func transaction<Result: Sendable>(
+        _ options: TransactionOptions, _ body: @Sendable (StorageTransaction) async throws -> Result
+    ) async throws(StorageError) -> Result {
+        try await gate.pass { () async throws(StorageError) in try await base.transaction(options, body) }
+    }
+}

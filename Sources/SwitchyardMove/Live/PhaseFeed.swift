@@ -1,0 +1,104 @@
+import Switchyard
+import SwitchyardBytes
+import Synchronization
+
+/// Follows the control documents of both sides: the one with the higher epoch is right.
+final class PhaseFeed: Sendable {
+    private struct State {
+        var control = MoveControl()
+        /// The version of the control document on each side; nothing before it was read, `.some(nil)` if it is missing.
+        var versions = Sides<Timestamp??>(old: nil, new: nil)
+    }
+
+    private let clients: Sides<any StorageClient>
+    private let layout: MoveLayout
+    private let clock: any Clock<Duration>
+    /// How often a side without live streams is asked.
+    private let interval: Duration
+    private let state = Mutex(State())
+    private let tasks = Mutex<[Task<Void, Never>]>([])
+
+    init(
+        _ clients: Sides<any StorageClient>, _ layout: MoveLayout, clock: any Clock<Duration>,
+        interval: Duration = .seconds(2)
+    ) {
+        self.clients = clients
+        self.layout = layout
+        self.clock = clock
+        self.interval = interval
+    }
+
+    deinit { stop() }
+
+    var control: MoveControl { state.withLock(\.control) }
+
+    /// The precondition that holds as long as the control document on `side` is the one that was read last; `nil` if none was.
+    func precondition(on side: MoveSide) -> DocumentWrite.Precondition? {
+        state.withLock { $0.versions[side] }.map { version in version.map { .updateTime($0) } ?? .exists(false) }
+    }
+
+    /// - Parameter changed: Called with each newer control document, one call at a time.
+    func start(_ changed: @escaping @Sendable (MoveControl) async -> Void) {
+        let changes = AsyncStream.makeStream(of: MoveControl.self, bufferingPolicy: .bufferingNewest(1))
+        let delivery = Task { for await control in changes.stream { await changed(control) } }
+        let following = [MoveSide.old, .new].map { side in
+            Task { [weak self, interval, clock] in
+                var pause = interval
+                while !Task.isCancelled {
+                    guard let stream = self?.snapshots(side) else { return }
+                    do throws(StorageError) {
+                        for try await document in stream {
+                            guard let self else { return }
+                            if let control = self.note(document, side) { changes.continuation.yield(control) }
+                            pause = interval
+                        }
+                    } catch {
+                        // A side that is not set up yet, or cannot be reached, is asked again later.
+                        pause = min(pause * 2, .seconds(60))
+                    }
+                    try? await clock.sleep(for: pause)
+                }
+            }
+        }
+        tasks.withLock { $0 += following + [delivery] }
+    }
+
+    func stop() { for task in tasks.withLock({ $0 }) { task.cancel() } }
+
+    /// Reads the control document on `side` now.
+    func read(_ side: MoveSide) async throws(StorageError) -> MoveControl? {
+        note(try await clients[side].document(layout.control, from: .server), side)
+    }
+
+    /// - Returns: The control, if it is newer than what was known.
+    @discardableResult
+    func note(_ document: DocumentSnapshot, _ side: MoveSide) -> MoveControl? {
+        state.withLock { state in
+            if !document.metadata.isFromCache { state.versions[side] = .some(document.updateTime) }
+            guard let control = MoveControl(document), control.epoch > state.control.epoch else { return nil }
+            state.control = control
+            return control
+        }
+    }
+
+    private func snapshots(_ side: MoveSide) -> SnapshotStream<DocumentSnapshot, StorageError> {
+        let client = clients[side]
+        if client.capabilities.liveStreams {
+            return client.snapshots(of: layout.control, options: ListenOptions(includesMetadataChanges: true))
+        }
+        let path = layout.control
+        return SnapshotStream { [interval, clock] continuation in
+            let task = Task {
+                do throws(StorageError) {
+                    while !Task.isCancelled {
+                        continuation.yield(try await client.document(path, from: .server))
+                        try? await clock.sleep(for: interval)
+                    }
+                } catch {
+                    continuation.finish(throwing: error)
+                }
+            }
+            return { task.cancel() }
+        }
+    }
+}
