@@ -192,9 +192,9 @@ let package = Package(
             name: "SwitchyardCLITests",
             dependencies: [
                 "Switchyard", "SwitchyardBytes", "SwitchyardMock", "SwitchyardWire", "SwitchyardConformance",
-                "SwitchyardServerKit", "SwitchyardLocalFirebase", "SwitchyardLocalSupabase", "SwitchyardSupabase",
-                "SwitchyardFirebase", "SwitchyardProviderHTTP", "SwitchyardCLI", "SwitchyardText", "SwitchyardTestRuns",
-                "SwitchyardTestSupport",
+                "SwitchyardServerKit", "SwitchyardLocalFirebase", "SwitchyardLocalSupabase", "SwitchyardFirebase",
+                "SwitchyardSupabase", "SwitchyardProviderHTTP", "SwitchyardMove", "SwitchyardCLI", "SwitchyardText",
+                "SwitchyardTestRuns", "SwitchyardTestSupport",
             ]),
         .testTarget(
             name: "SwitchyardObservationTests",

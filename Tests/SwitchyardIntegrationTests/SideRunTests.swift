@@ -43,6 +43,15 @@ import Testing
         #expect(began.withLock { $0 } == 3)
     }
 
+    @Test(.timeLimit(.minutes(1))) func `A run is done although an earlier one was where it is in memory`() async throws
+    {
+        let lane = SideLane()
+        for number in 0..<200 {
+            let run = SideRun(0...0, width: 1, in: lane) { _ in number }
+            #expect(try await run.value(of: 0) == number)
+        }
+    }
+
     @Test func `A piece that no one named is an error`() async {
         await #expect(throws: UnknownPiece.self) { _ = try await Self.sound.value(of: 4) }
     }

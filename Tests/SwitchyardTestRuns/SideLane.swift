@@ -2,16 +2,15 @@ import Synchronization
 
 /// Runs what tests need, piece by piece, beside the tests that report it.
 ///
-/// Tests run one at a time, and half of what the slow ones do is waiting for a server. A ``SideRun`` that is entered here
-/// before the first test begins does its waiting meanwhile. Three pieces run at a time, and a few more while a test does
-/// nothing but wait for its own.
+/// Half of what slow tests do is waiting for a server. A ``SideRun`` that is entered here before the first test begins does its
+/// waiting meanwhile. A few pieces run at a time, and one more while a test does nothing but wait for its own.
 ///
 /// No piece begins before ``open()``: until a test runs, an expectation that is not met goes unreported, and a test that
 /// starts a process ends the whole run.
 final class SideLane: Sendable {
     static let shared = SideLane()
     /// How many more pieces run while a test does nothing but wait for one: they wait for servers themselves.
-    private static let lent = 2
+    private static let lent = 1
 
     /// One run's pieces that have not begun, in the order in which its test asks for them.
     private struct Entry {
@@ -32,22 +31,22 @@ final class SideLane: Sendable {
 
     private struct State {
         var entries: [Entry] = []
-        var entered: Set<ObjectIdentifier> = []
         /// How many pieces of each run are under way.
         var begun: [ObjectIdentifier: Int] = [:]
         var isOpen = false
-        var allowed = 3
+        var allowed = 2
         var working = 0
     }
 
     private let state = Mutex(State())
 
-    /// Adds a run once.
+    /// Adds a run, which does so once.
     ///
     /// - Parameter place: The file of its test; files are run in the order of their names.
     func enter(_ run: AnyObject, at place: String, width: Int, _ pieces: [@Sendable () async -> Void]) {
         state.withLock { state in
-            guard state.entered.insert(ObjectIdentifier(run)).inserted else { return }
+            // Whose identity it was before: its pieces hold a run until they are done.
+            state.begun[ObjectIdentifier(run)] = nil
             let entry = Entry(run: ObjectIdentifier(run), place: place, width: width, pieces: pieces[...])
             state.entries.insert(entry, at: state.entries.firstIndex(where: entry.comes) ?? state.entries.endIndex)
         }

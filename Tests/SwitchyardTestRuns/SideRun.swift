@@ -23,6 +23,8 @@ package final class SideRun<Key: Hashable & Sendable, Value: Sendable>: Sendable
     private let lane: SideLane
     private let body: @Sendable (Key) async throws -> Value
     private let pieces: Mutex<[Key: Piece]>
+    /// Known here and not by the lane: another run may have had the same place in memory before.
+    private let isEntered = Atomic(false)
 
     /// - Parameter width: How many pieces may be under way at once.
     package convenience init(
@@ -45,6 +47,7 @@ package final class SideRun<Key: Hashable & Sendable, Value: Sendable>: Sendable
     ///
     /// - Parameter place: The file of its test.
     package func begin(at place: String) {
+        guard !isEntered.exchange(true, ordering: .relaxed) else { return }
         lane.enter(
             self, at: place, width: width,
             keys.map { key in

@@ -91,7 +91,9 @@ enum ColumnKind: Sendable, Hashable {
         switch self {
         // In a text column, a name that looks like a number is still text.
         case .text, .uuid, .date: return .string(text.string(at: place))
-        case .bool, .integer, .json, .unknown: return DocumentValue(postgres: text, at: place)
+        case .integer:
+            return text.integer(at: place).map { .integer($0) } ?? DocumentValue(postgres: text, at: place)
+        case .bool, .json, .unknown: return DocumentValue(postgres: text, at: place)
         case .time(let hasZone):
             let time = hasZone ? text.moment(at: place) : text.text(at: place).flatMap { RFC3339.parse($0 + "Z") }
             return time.map { .timestamp(Timestamp(clampingSeconds: $0.seconds, nanoseconds: $0.nanoseconds)) }
@@ -105,7 +107,7 @@ enum ColumnKind: Sendable, Hashable {
             }
             return .array(elements)
         case .float:
-            let number = text.json(at: place).double ?? text.text(at: place).flatMap { Double($0) }
+            let number = text.double(at: place) ?? text.text(at: place).flatMap { Double($0) }
             return number.map { .double($0) }
         case .numeric:
             return text.text(at: place).map { ColumnKind.number($0) } ?? text.json(at: place).double.map { .double($0) }

@@ -10,47 +10,62 @@ struct AnswerRow: Sendable {
     subscript(column: String) -> JSON? { text.value(of: column, in: place).map { text.json(at: $0) } }
 }
 
-/// The positions of a table's columns in the rows of an answer. All rows name the same columns in the same order, so the layout
-/// is computed once per answer, and moves from row to row.
-struct RowLayout {
-    private struct Field {
+/// The columns of an answer's rows, and what documents take from each.
+final class RowColumns: Sendable {
+    struct Field {
         /// The field; its value is filled in for each row.
         let entry: DocumentData.Entry
         let column: Int
         let kind: ColumnKind
     }
 
-    private let shape: RowShape
-    private let model: AnswerRow
+    let names: [String]
     /// In the order of documents' fields.
-    private let fields: [Field]
-    private let names: [Int?]
-    /// The common prefix of all paths, if only the ID follows.
-    private let prefix: String?
-    private let versionColumn: Int?
-    private let createdColumn: (place: Int, kind: ColumnKind)?
+    let fields: [Field]
+    /// The columns of the path's names; `nil` for one that is not there.
+    let key: [Int?]
+    let version: Int?
+    let created: (place: Int, kind: ColumnKind)?
+
+    init(_ names: [String], of table: MappedTable, _ kinds: [String: ColumnKind]) {
+        let mapping = table.mapping
+        let places = Dictionary(names.enumerated().map { ($0.element, $0.offset) }) { $1 }
+        self.names = names
+        fields = mapping.fields.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }.compactMap {
+            name, column in
+            places[column].map {
+                Field(entry: DocumentData.Entry(name: name, value: .null), column: $0, kind: kinds[column] ?? .unknown)
+            }
+        }
+        key = (table.parentColumns + [mapping.idColumn]).map { places[$0] }
+        version = places[RowShape.version]
+        created = mapping.createdColumn.flatMap { column in
+            places[column].map { ($0, kinds[column] ?? .unknown) }
+        }
+    }
+}
+
+/// The positions of a table's columns in the rows of an answer. All rows name the same columns in the same order, so the layout
+/// is computed once per answer, and moves from row to row.
+struct RowLayout {
+    private let table: MappedTable
+    private let columns: RowColumns
+    private let model: AnswerRow
     /// The positions of the row's values, by column.
     private var places: [Int]
 
     /// - Parameter row: The first of the rows.
     init(_ shape: RowShape, at row: AnswerRow) {
-        self.shape = shape
+        table = shape.table
         model = row
-        let keys = row.text.keys(of: row.place)
-        var columns: [String: Int] = [:]
-        for (column, key) in keys.enumerated() { columns[row.text.string(at: key)] = column }
-        places = keys.map { $0 + 1 }
-        let mapping = shape.mapping
-        fields = mapping.fields.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }.compactMap {
-            name, column in
-            columns[column].map {
-                Field(entry: DocumentData.Entry(name: name, value: .null), column: $0, kind: shape.kind(of: column))
-            }
+        if let places = row.text.values(of: row.place, named: shape.wholeColumns.names) {
+            columns = shape.wholeColumns
+            self.places = places
+        } else {
+            let keys = row.text.keys(of: row.place)
+            columns = shape.columns(named: keys.map { row.text.string(at: $0) })
+            places = keys.map { $0 + 1 }
         }
-        names = (shape.table.parentColumns + [mapping.idColumn]).map { columns[$0] }
-        prefix = shape.table.rootPrefix
-        versionColumn = columns[RowShape.version]
-        createdColumn = mapping.createdColumn.flatMap { column in columns[column].map { ($0, shape.kind(of: column)) } }
     }
 
     /// - Returns: `false` for a row with other columns, which needs another layout.
@@ -60,11 +75,13 @@ struct RowLayout {
 
     /// The path of the row's document; `nil` if its key is not a valid document name.
     var path: StoragePath? {
-        guard let prefix else { return shape.table.path(named: names.map { $0.flatMap { name(in: $0) } }) }
-        return names[0].flatMap { name(in: $0) }.flatMap { shape.table.path(named: $0, behind: prefix) }
+        guard let prefix = table.rootPrefix else {
+            return table.path(named: columns.key.map { $0.flatMap { name(in: $0) } })
+        }
+        return columns.key[0].flatMap { name(in: $0) }.flatMap { table.path(named: $0, behind: prefix) }
     }
 
-    var version: String? { versionColumn.flatMap { name(in: $0) } }
+    var version: String? { columns.version.flatMap { name(in: $0) } }
 
     private func name(in column: Int) -> String? {
         let place = places[column]
@@ -73,6 +90,7 @@ struct RowLayout {
 
     /// The fields of the row's document.
     var data: DocumentData {
+        let fields = columns.fields
         let entries = [DocumentData.Entry](unsafeUninitializedCapacity: fields.count) { entries, count in
             for index in fields.indices {
                 guard let value = fields[index].kind.value(model.text, at: places[fields[index].column]) else {
@@ -87,9 +105,12 @@ struct RowLayout {
         return DocumentData(inOrder: entries)
     }
 
+    /// Whether rows say when they were created.
+    var hasCreated: Bool { columns.created != nil }
+
     var created: Timestamp {
-        guard let createdColumn,
-            case .timestamp(let time)? = createdColumn.kind.value(model.text, at: places[createdColumn.place])
+        guard let created = columns.created,
+            case .timestamp(let time)? = created.kind.value(model.text, at: places[created.place])
         else { return .never }
         return time
     }

@@ -39,7 +39,7 @@ struct RowReader: Sendable {
         /// Each with the time at which this version of it was first seen.
         var documents: [DocumentSnapshot] = []
         /// The tags of the documents; `nil` if rows have no versions.
-        var tags: [DocumentTag]?
+        var tags: DocumentTagList?
         /// Whether each is known to be at least as new as what was seen before.
         var areSettled: [Bool] = []
         /// The indices of their rows in the answer.
@@ -52,40 +52,38 @@ struct RowReader: Sendable {
         var layout = RowLayout(answer.shape, at: first)
         var paths: [StoragePath] = []
         var versions: [String] = []
-        var contents: [(data: DocumentData, created: Timestamp)] = []
+        var contents: [DocumentData] = []
         paths.reserveCapacity(answer.rows.count)
         versions.reserveCapacity(answer.rows.count)
         contents.reserveCapacity(answer.rows.count)
+        var creations: [Timestamp] = []
         var found = Found()
         found.rows.reserveCapacity(answer.rows.count)
-        for (place, row) in answer.rows.enumerated() {
-            if !layout.move(to: row) { layout = RowLayout(answer.shape, at: row) }
+        for place in answer.rows.indices {
+            if !layout.move(to: answer.rows[place]) { layout = RowLayout(answer.shape, at: answer.rows[place]) }
             guard let path = layout.path else { continue }
             paths.append(path)
             found.rows.append(place)
+            contents.append(layout.data)
+            if layout.hasCreated { creations.append(layout.created) }
             if let version = layout.version { versions.append(version) }
-            contents.append((layout.data, layout.created))
         }
-        found.documents.reserveCapacity(paths.count)
         // Rows of views have no versions, so either all have one or none.
-        guard versions.count == paths.count else {
-            for (path, (data, created)) in zip(paths, contents) {
-                found.documents.append(
-                    .existing(path, data, createTime: created, updateTime: answer.version))
-            }
-            found.areSettled = Array(repeating: false, count: paths.count)
-            return found
-        }
-        let times = self.versions.times(of: paths, in: versions, from: answer.version)
+        let times =
+            versions.count == paths.count ? self.versions.times(of: paths, in: versions, from: answer.version) : []
+        found.documents.reserveCapacity(paths.count)
         found.areSettled.reserveCapacity(paths.count)
         for index in paths.indices {
-            let (data, created) = contents[index]
+            let time = index < times.count ? times[index] : nil
             found.documents.append(
-                .existing(paths[index], data, createTime: created, updateTime: times[index] ?? answer.version))
+                DocumentSnapshot(
+                    path: paths[index], data: contents[index],
+                    createTime: index < creations.count ? creations[index] : .never,
+                    updateTime: time ?? answer.version))
             // A later read, whose answer was faster, saw it first; the next check reports it.
-            found.areSettled.append(times[index].map { $0 <= answer.version } ?? false)
+            found.areSettled.append(time.map { $0 <= answer.version } ?? false)
         }
-        found.tags = answer.shape.tags(versions)
+        if !times.isEmpty { found.tags = answer.shape.tags(versions) }
         return found
     }
 
@@ -98,7 +96,7 @@ struct RowReader: Sendable {
         var fetched = FetchedDocuments(
             documents: found.documents.projected(for: query), readTime: answer.version,
             rowCount: answer.rows.count + answer.hidden,
-            tagsInOrder: found.tags)
+            tags: found.tags)
         fetched.areDecided = true
         return fetched
     }

@@ -4,7 +4,7 @@ import SwitchyardBytes
 import SwitchyardSync
 
 /// A mapped table with what is known of its columns: how its rows are requested, read and written.
-struct RowShape: Sendable {
+final class RowShape: Sendable {
     let table: MappedTable
     private let kinds: [String: ColumnKind]
     /// Whether rows have versions: `xmin`, which views and foreign tables lack.
@@ -15,6 +15,8 @@ struct RowShape: Sendable {
     let keys: [String]
     /// The columns of a request for all fields.
     private let wholeSelection: String
+    /// The columns of the answer to that.
+    let wholeColumns: RowColumns
 
     /// - Parameters:
     ///   - table: The mapping.
@@ -44,6 +46,8 @@ struct RowShape: Sendable {
             kinds[column] = .reference(CollectionPath(unchecked: collection), key: kinds[column] ?? .unknown)
         }
         self.kinds = kinds
+        wholeColumns = RowColumns(
+            RowShape.columns(of: nil, table, hasVersions: facts.hasVersions), of: table, kinds)
         hasVersions = facts.hasVersions
         computed = facts.computed
         keys = facts.keys ?? table.parentColumns + [mapping.idColumn]
@@ -71,14 +75,7 @@ struct RowShape: Sendable {
     private static func selection(
         of fields: [FieldPath]?, _ table: MappedTable, _ kinds: [String: ColumnKind], hasVersions: Bool
     ) -> String {
-        let mapping = table.mapping
-        var columns = table.parentColumns + [mapping.idColumn]
-        let names = fields.map { Set($0.compactMap(\.components.first)) }
-        columns += mapping.fields.filter { names?.contains($0.key) ?? true }.map(\.value).sorted()
-        columns += [mapping.createdColumn, mapping.witnessColumn].compactMap(\.self)
-        if hasVersions { columns.append(RowShape.version) }
-        var seen: Set<String> = []
-        return columns.filter { seen.insert($0).inserted }.map { column in
+        columns(of: fields, table, hasVersions: hasVersions).map { column in
             // As text, since JSON numbers may be rounded in transit.
             if case .numeric = kinds[column] ?? .unknown {
                 "\(ColumnName.text(column))::text"
@@ -87,6 +84,22 @@ struct RowShape: Sendable {
             }
         }.joined(separator: ",")
     }
+
+    private static func columns(
+        of fields: [FieldPath]?, _ table: MappedTable, hasVersions: Bool
+    ) -> [String] {
+        let mapping = table.mapping
+        var columns = table.parentColumns + [mapping.idColumn]
+        let names = fields.map { Set($0.compactMap(\.components.first)) }
+        columns += mapping.fields.filter { names?.contains($0.key) ?? true }.map(\.value).sorted()
+        columns += [mapping.createdColumn, mapping.witnessColumn].compactMap(\.self)
+        if hasVersions { columns.append(RowShape.version) }
+        var seen: Set<String> = []
+        return columns.filter { seen.insert($0).inserted }
+    }
+
+    /// The same for an answer with other columns, or in another order.
+    func columns(named names: [String]) -> RowColumns { RowColumns(names, of: table, kinds) }
 
     /// The columns of a row's path.
     var pathSelection: String {
@@ -124,10 +137,7 @@ struct RowShape: Sendable {
 
     func tag(of row: AnswerRow) -> DocumentTag? { version(of: row).map { tag($0) } }
     func tag(_ version: String) -> DocumentTag { table.tag(version) }
-    func tags(_ versions: [String]) -> [DocumentTag] {
-        let prefix = table.tagPrefix
-        return versions.map { DocumentTag(rawValue: prefix + $0) }
-    }
+    func tags(_ versions: [String]) -> DocumentTagList { DocumentTagList(prefix: table.tagPrefix, versions) }
     func version(in tag: DocumentTag) -> String? { table.version(in: tag) }
 
     // MARK: Writing

@@ -69,6 +69,18 @@ struct RowStore: Sendable {
         return fetched
     }
 
+    func document(_ path: StoragePath, in place: TableMappings.Place) async throws(StorageError) -> FetchedDocuments {
+        let reader = reader()
+        let answer = try await reader.rows(named: [path.id], in: place)
+        let found = reader.documents(of: answer)
+        guard let index = found.documents.firstIndex(where: { $0.path == path }) else {
+            return FetchedDocuments(documents: [.missing(path)], readTime: answer.version)
+        }
+        return FetchedDocuments(
+            documents: [found.documents[index]], readTime: answer.version,
+            tags: found.tags.map { [path: $0[index]] } ?? [:])
+    }
+
     func results(of query: Query, in place: TableMappings.Place) async throws(StorageError) -> FetchedDocuments {
         try await reader().results(of: query, in: place)
     }

@@ -187,7 +187,13 @@ begin
   select b.answer into answer_ from switchyard.batches b where b.id = batch and b.owner = me;
   if found then return answer_; end if;
   perform switchyard.begin_writes(array(select w ->> 'path' from jsonb_array_elements(writes) w));
-  select * into my from switchyard.standing('write');
+  if trusted then
+    -- No rule concerns it.
+    select '{}'::text[] as opened, '{}'::text[] as closed, '{}'::text[] as ruled, '{}'::text[] as named, '{}'::text[] as roots,
+           '{}'::text[] as domain into my;
+  else
+    select * into my from switchyard.standing('write');
+  end if;
 
   -- A transaction is known to be under way before it takes its time: see switchyard.answer.
   perform pg_current_xact_id();

@@ -66,6 +66,14 @@ struct SupabaseDriver: SyncDriver {
     // MARK: Reading
 
     func documents(_ paths: [StoragePath]) async throws(StorageError) -> FetchedDocuments {
+        if paths.count == 1, !tables.isProvisional(paths[0]) {
+            let path = tables.canonical(paths[0])
+            if let place = try tables.place(of: path.collection) {
+                var fetched = try await rows.document(path, in: place)
+                fetched.documents = fetched.documents.map { $0.at(paths[0]) }
+                return fetched
+            }
+        }
         var documents: [JSON] = []
         var skipped = 0
         var rowPaths: [TableMappings.Place: [StoragePath]] = [:]

@@ -61,6 +61,21 @@ package final class IndexedJSON: Sendable {
         return places
     }
 
+    /// The places of an object's values, if these are its keys in this order, spelled without escapes.
+    package func values(of object: Int, named names: [String]) -> [Int]? {
+        guard entries[object].kind == .object else { return nil }
+        var places: [Int] = []
+        places.reserveCapacity(names.count)
+        let end = end(of: object)
+        var place = object + 1
+        for name in names {
+            guard place < end, entries[place].kind == .key, bytes(at: place, { $0.holds(name) }) else { return nil }
+            places.append(place + 1)
+            place = self.end(of: place + 1)
+        }
+        return place == end ? places : nil
+    }
+
     /// Finds the values of an object that has the same keys in the same order as another one.
     ///
     /// - Parameters:
@@ -118,6 +133,20 @@ package final class IndexedJSON: Sendable {
     package func moment(at place: Int) -> RFC3339.Moment? {
         if entries[place].kind == .string { return bytes(at: place) { RFC3339.parse($0) } }
         return text(at: place).flatMap { RFC3339.parse($0) }
+    }
+
+    /// A whole number as it is written, if it fits; `nil` for any other value.
+    package func integer(at place: Int) -> Int64? {
+        guard entries[place].kind == .number else { return nil }
+        return bytes(at: place) { JSONWalker.number(in: $0)?.int64 }
+    }
+
+    /// A number, infinite if it is too large; `nil` for any other value.
+    package func double(at place: Int) -> Double? {
+        guard entries[place].kind == .number else { return nil }
+        return bytes(at: place) { bytes in
+            JSONWalker.number(in: bytes).map { $0.double ?? ($0.isNegative ? -.infinity : .infinity) }
+        }
     }
 
     /// The value with everything in it.

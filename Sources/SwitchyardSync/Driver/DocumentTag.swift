@@ -14,3 +14,15 @@ public struct DocumentTag: Hashable, Sendable {
 
     public func hash(into hasher: inout Hasher) { rawValue.hashUTF8(into: &hasher) }
 }
+
+/// The tags of a list of documents, made when they are asked for: of documents that are known, they are not.
+package struct DocumentTagList: Sendable {
+    private let prefix: String
+    private let versions: [String]
+
+    /// - Parameter prefix: What all tags begin with.
+    package init(prefix: String, _ versions: [String]) { (self.prefix, self.versions) = (prefix, versions) }
+
+    package var count: Int { versions.count }
+    package subscript(index: Int) -> DocumentTag { DocumentTag(rawValue: prefix + versions[index]) }
+}

@@ -31,9 +31,7 @@ public struct FetchedDocuments: Sendable {
     }
 
     /// The same, with a tag for each of the documents, or none at all.
-    package init(
-        documents: [DocumentSnapshot], readTime: Timestamp, rowCount: Int, tagsInOrder tags: [DocumentTag]?
-    ) {
+    package init(documents: [DocumentSnapshot], readTime: Timestamp, rowCount: Int, tags: DocumentTagList?) {
         self.init(documents: documents, readTime: readTime, rowCount: rowCount)
         if let tags { tagList = .inOrder(tags) }
     }
@@ -42,13 +40,15 @@ public struct FetchedDocuments: Sendable {
 
     private enum TagList: Sendable {
         case byPath([StoragePath: DocumentTag])
-        case inOrder([DocumentTag])
+        case inOrder(DocumentTagList)
 
         func byPath(_ documents: [DocumentSnapshot]) -> [StoragePath: DocumentTag] {
             switch self {
             case .byPath(let tags): tags
             case .inOrder(let tags):
-                Dictionary(zip(documents.map(\.path), tags)) { first, _ in first }
+                Dictionary(
+                    documents.indices.prefix(tags.count).map { (documents[$0].path, tags[$0]) }
+                ) { first, _ in first }
             }
         }
     }

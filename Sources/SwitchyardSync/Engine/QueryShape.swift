@@ -49,6 +49,7 @@ extension Query {
     ///   - areDecided: Whether the answer has the results in the server's order.
     func results(in documents: [DocumentSnapshot], areDecided: Bool) -> [DocumentSnapshot] {
         guard areDecided else { return QueryEvaluator(self).results(among: documents) }
+        if offset == 0, limit == nil { return documents }
         let rest = documents.dropFirst(offset)
         return switch limit {
         case nil: Array(rest)

@@ -59,23 +59,22 @@ extension LocalStore {
     /// - Returns: The documents that look different locally than in the answer, with pending writes applied; if a view may show
     ///   them, also those that are new.
     func apply(_ fetched: FetchedDocuments, isWatched: Bool) throws(StorageError) -> Documents {
-        let places = fetched.documents.map(\.path).placesInKeyOrder
         return try perform(.applyRemoteEvent) { transaction throws(StorageError) in
+            let places =
+                transaction.rows.areInKeyOrder
+                ? fetched.documents.map(\.path).placesInKeyOrder : Array(fetched.documents.indices)
             var changes: Documents = [:]
             // Piece by piece, so that a large answer is not held several times.
             for start in stride(from: 0, to: places.count, by: 512) {
                 let piece = places[start..<min(start + 512, places.count)]
-                var documents: [CachedDocument] = []
-                documents.reserveCapacity(piece.count)
-                for place in piece {
-                    let snapshot = fetched.documents[place]
-                    if !isWatched, try !transaction.keeps(snapshot.path) { continue }
-                    documents.append(
-                        CachedDocument(
-                            snapshot, missingSince: fetched.missingTime(of: snapshot.path), readTime: fetched.readTime,
-                            tag: fetched.tag(ofDocument: place)))
+                var stored = piece
+                if !isWatched, transaction.isEager {
+                    stored = []
+                    for place in piece where try transaction.keeps(fetched.documents[place].path) {
+                        stored.append(place)
+                    }
                 }
-                let local = try transaction.acceptRead(documents)
+                let local = try transaction.acceptRead(stored, of: fetched)
                 for place in piece where !local.isEmpty {
                     let snapshot = fetched.documents[place]
                     if let local = local[snapshot.path], isWatched || local != snapshot { changes[local.path] = local }
@@ -152,23 +151,28 @@ extension LocalTransaction {
         return try accept(documents, over: rows.documents(at: documents.map(\.path)), showsKnown: false)
     }
 
-    /// The same for documents of a read in key order, which are used by that: mostly, they are known.
+    /// The same for documents of a read, which are used by that: mostly, they are known.
     ///
+    /// - Parameter places: Those of the read that are stored, in the store's order.
     /// - Returns: Also known documents that look different locally.
-    fileprivate func acceptRead(_ documents: [CachedDocument]) throws(StorageError) -> LocalStore.Documents {
-        let paths = documents.map(\.path)
+    fileprivate func acceptRead(
+        _ places: ArraySlice<Int>, of fetched: FetchedDocuments
+    ) throws(StorageError) -> LocalStore.Documents {
+        let paths = places.map { fetched.documents[$0].path }
         guard try rows.highestBatchNumber(of: owner) == nil else {
             try noteUse(of: paths)
-            return try accept(documents, over: rows.documents(at: paths), showsKnown: true)
+            let documents = places.map { CachedDocument(fetched, $0) }.inKeyOrder(of: \.path)
+            return try accept(documents, over: rows.documents(at: documents.map(\.path)), showsKnown: true)
         }
         // What is stored as it was read need not be loaded.
         let heads = try headsNotingUse(of: paths)
         var news: [CachedDocument] = []
-        for index in documents.indices {
-            if let head = heads[index], documents[index].isSettled(by: head) { continue }
-            news.append(documents[index])
+        for (place, head) in zip(places, heads) {
+            if let head, fetched.documents[place].isSettled(by: head, readAt: fetched.readTime) { continue }
+            news.append(CachedDocument(fetched, place))
         }
         if news.isEmpty { return [:] }
+        news = news.inKeyOrder(of: \.path)
         return try accept(news, over: rows.documents(at: news.map(\.path)), showsKnown: true)
     }
 
@@ -234,9 +238,12 @@ extension CachedDocument {
             readTime: readTime, tag: snapshot.exists ? tag : nil)
     }
 
-    /// Whether what is stored is just this version, so that nothing changes.
-    fileprivate func isSettled(by head: Head) -> Bool {
-        version == head.version && state == head.state && state == .found && !head.hasCommittedMutations
+    /// A document of a read.
+    fileprivate init(_ fetched: FetchedDocuments, _ place: Int) {
+        let snapshot = fetched.documents[place]
+        self.init(
+            snapshot, missingSince: fetched.missingTime(of: snapshot.path), readTime: fetched.readTime,
+            tag: fetched.tag(ofDocument: place))
     }
 
     /// A known version is new only if the stream had not shown an acknowledged write yet.
@@ -247,6 +254,13 @@ extension CachedDocument {
     /// Whether this was hidden when `old` was read. A document deleted by this device returns only with a newer version.
     fileprivate func hasReappeared(after old: CachedDocument) -> Bool {
         state == .found && old.state == .missing && !old.hasCommittedMutations && readTime > old.readTime
+    }
+}
+
+extension DocumentSnapshot {
+    /// Whether what is stored is just this version, so that nothing changes.
+    fileprivate func isSettled(by head: CachedDocument.Head, readAt time: Timestamp) -> Bool {
+        exists && head.state == .found && head.version == updateTime ?? time && !head.hasCommittedMutations
     }
 }
 

@@ -4,6 +4,9 @@ package import Switchyard
 ///
 /// Reads see what the same transaction wrote before. Lists have no particular order unless stated.
 package protocol StoreRows: AnyObject {
+    /// Whether documents with neighbouring names are stored side by side, so that many are best looked up in that order.
+    var areInKeyOrder: Bool { get }
+
     // MARK: Counters
 
     var globals: StoreGlobals { get throws(StorageError) }

@@ -4,7 +4,7 @@ extension BenchArea {
             name: "supabase",
             sections: [
                 SupabaseRowsSection(), SupabaseTablesSection(), SupabaseQueriesSection(), SupabaseWritesSection(),
-                SupabaseEventSection(),
+                SupabaseClientSection(), SupabaseEventSection(),
                 SupabaseChangesSection(),
                 SupabaseFilesSection(),
             ])

@@ -51,6 +51,13 @@
                         }
                     }
                 },
+                .init("libcurl on a second thread") {
+                    try await SupabaseRowsSection.spread(count, concurrency) { count in
+                        try await BlockingCurl.gets(headers: site.headers, count: count, handsOver: true) {
+                            "\(table)?id=eq.t\($0 % 1_000)&select=\(Self.thingsSelected)"
+                        }
+                    }
+                },
             ])
             await report(bench, "get", concurrency, count, results, .atLeast(0.8))
         }
@@ -80,6 +87,13 @@
                         }
                     }
                 },
+                .init("libcurl on a second thread") {
+                    try await Self.spread(concurrency) { task in
+                        try await BlockingCurl.posts(table, headers: headers, count: each, handsOver: true) { number in
+                            Array(#"{"id":"d\#(task)n\#(number)","number":\#(number),"title":"A title"}"#.utf8)
+                        }
+                    }
+                },
             ])
             await report(bench, "set", concurrency, count, results, .atLeast(0.8))
         }
@@ -94,7 +108,13 @@
             }
             await bench.report(
                 "\(title), share of blocking libcurl", results[0].seconds / results[1].seconds, "×", mark)
-            await bench.report("\(title), processor time", results[1].cpuSeconds / Double(count) * 1e6, "µs")
+            await bench.report(
+                "\(title), share of libcurl on a second thread", results[2].seconds / results[1].seconds, "×")
+            for result in results {
+                await bench.report(
+                    "\(title), \(result.name), processor time", result.cpuSeconds / Double(count) * 1e6, "µs")
+                await bench.report("\(title), \(result.name), wake-ups", result.wakeUps / Double(count), "")
+            }
         }
 
         // MARK: Many rows
@@ -121,14 +141,22 @@
                     for _ in 0..<repeats { _ = try await transport.send(prepared).body.count }
                 },
                 .init("decoding from memory") {
-                    try (0..<repeats).map { _ in
-                        try JSONBytesDecoder().decode([JSONCodingBench.Row].self, from: bytes)
+                    for _ in 0..<repeats {
+                        let rows = try JSONBytesDecoder().decode([JSONCodingBench.Row].self, from: bytes)
+                        guard rows.count == 1_000 else { throw BenchFailure("a wrong answer") }
                     }
                 },
                 .init("switchyard, typed") {
                     for _ in 0..<repeats {
                         let rows = try await people.documents(from: .server).map { $0 }
                         guard rows.count == 1_000 else { throw BenchFailure("a wrong answer") }
+                    }
+                },
+                .init("libcurl and decoding") {
+                    try await BlockingCurl.gets(headers: site.headers, count: repeats) { _ in
+                        let rows = try JSONBytesDecoder().decode([JSONCodingBench.Row].self, from: bytes)
+                        guard rows.count == 1_000 else { throw BenchFailure("a wrong answer") }
+                        return address
                     }
                 },
             ])
@@ -141,6 +169,8 @@
             }
             await bench.report(
                 "query of 1000, share of blocking libcurl", results[0].seconds / results[3].seconds, "×", .atLeast(0.8))
+            await bench.report(
+                "query of 1000, share of libcurl and decoding", results[4].seconds / results[3].seconds, "×")
             await bench.report(
                 "query of 1000, processor time ÷ that of decoding", results[3].cpuSeconds / results[2].cpuSeconds, "×",
                 .atMost(1.3))
@@ -207,7 +237,7 @@
 
         // MARK: The server process
 
-        private static let rowColumns = [
+        static let rowColumns = [
             "id", "createdAt", "updatedAt", "name", "email", "age", "score", "isActive", "team", "tags", "note",
         ]
 

@@ -56,7 +56,7 @@ struct JSONCodingBench: BenchSection {
         try (0..<count).map { _ in try work() }
     }
 
-    private static func rows(_ count: Int) -> [Row] {
+    static func rows(_ count: Int) -> [Row] {
         var random = JSONCorpus.Sequence(seed: 2)
         return (0..<count).map { index in
             Row(

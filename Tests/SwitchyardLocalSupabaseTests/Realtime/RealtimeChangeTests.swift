@@ -7,7 +7,8 @@ import Testing
 @testable import SwitchyardLocalSupabase
 
 /// Changes of rows, as the database reports them, and who may know of them.
-@Suite(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
+// One at a time: one of them takes rights from everybody.
+@Suite(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"), .serialized)
 struct RealtimeChangeTests {
     private struct Bed {
         let client: SupabaseClient

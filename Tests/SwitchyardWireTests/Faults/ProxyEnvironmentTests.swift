@@ -11,33 +11,33 @@ import Testing
     ]
 
     /// What a fresh process with these variables says of `address`.
-    private func outcome(_ address: String, _ environment: [String: String]) throws -> String {
+    private func outcome(_ address: String, _ environment: [String: String]) async throws -> String {
         let cleared = Dictionary(uniqueKeysWithValues: Self.variables.map { ($0, "") })
         let program = try ToolProcess(
             OneRequestProgram.path, [address], environment: cleared.merging(environment) { $1 })
-        return program.firstLine()
+        return try await onOwnThread { program.firstLine() }
     }
 
     @Test(arguments: ["http_proxy", "all_proxy", "ALL_PROXY"]) func `A plain request goes to the proxy that is named`(
         variable: String
-    ) throws {
+    ) async throws {
         let proxy = try TestProxy()
-        #expect(try outcome("http://somewhere.invalid/x", [variable: proxy.url]) == "200 by the proxy")
+        #expect(try await outcome("http://somewhere.invalid/x", [variable: proxy.url]) == "200 by the proxy")
         #expect(proxy.requestLines == ["GET http://somewhere.invalid/x HTTP/1.1"])
     }
 
     @Test(arguments: ["https_proxy", "HTTPS_PROXY", "all_proxy"]) func `TLS goes through the proxy that is named`(
         variable: String
-    ) throws {
+    ) async throws {
         let proxy = try TestProxy(tunnelAnswer: "HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n")
-        #expect(try outcome("https://somewhere.invalid/x", [variable: proxy.url]) == "cannotConnect")
+        #expect(try await outcome("https://somewhere.invalid/x", [variable: proxy.url]) == "cannotConnect")
         #expect(proxy.requestLines == ["CONNECT somewhere.invalid:443 HTTP/1.1"])
     }
 
-    @Test func `The proxy of the scheme goes before the proxy of all`() throws {
+    @Test func `The proxy of the scheme goes before the proxy of all`() async throws {
         let (proxy, other) = (try TestProxy(), try TestProxy())
         #expect(
-            try outcome("http://somewhere.invalid/", ["http_proxy": proxy.url, "all_proxy": other.url])
+            try await outcome("http://somewhere.invalid/", ["http_proxy": proxy.url, "all_proxy": other.url])
                 == "200 by the proxy")
         #expect(proxy.requestLines.count == 1 && other.requestLines.isEmpty)
     }
@@ -47,8 +47,8 @@ import Testing
     {
         let server = try LoopbackServer { _ in .text("direct") }
         let proxy = try TestProxy()
-        #expect(try outcome(server.url("/"), ["HTTP_PROXY": proxy.url]) == "200 direct")
-        #expect(try outcome(server.url("/"), ["https_proxy": proxy.url]) == "200 direct")
+        #expect(try await outcome(server.url("/"), ["HTTP_PROXY": proxy.url]) == "200 direct")
+        #expect(try await outcome(server.url("/"), ["https_proxy": proxy.url]) == "200 direct")
         #expect(proxy.requestLines.isEmpty)
         await server.stop()
     }
@@ -59,18 +59,20 @@ import Testing
         let proxy = try TestProxy()
         for variable in ["no_proxy", "NO_PROXY"] {
             let environment = ["http_proxy": proxy.url, variable: exception]
-            #expect(try outcome(server.url("/"), environment) == "200 direct")
+            #expect(try await outcome(server.url("/"), environment) == "200 direct")
         }
         #expect(proxy.requestLines.isEmpty)
         await server.stop()
     }
 
-    @Test func `An exception for a domain holds for what is below it, and for nothing that only ends alike`() throws {
+    @Test func `An exception for a domain holds for what is below it, and for nothing that only ends alike`()
+        async throws
+    {
         let proxy = try TestProxy()
         let environment = ["http_proxy": proxy.url, "no_proxy": "here.invalid"]
-        #expect(try outcome("http://here.invalid/", environment) == "hostNotFound")
-        #expect(try outcome("http://deep.here.invalid/", environment) == "hostNotFound")
-        #expect(try outcome("http://nowhere.invalid/", environment) == "200 by the proxy")
+        #expect(try await outcome("http://here.invalid/", environment) == "hostNotFound")
+        #expect(try await outcome("http://deep.here.invalid/", environment) == "hostNotFound")
+        #expect(try await outcome("http://nowhere.invalid/", environment) == "200 by the proxy")
         #expect(proxy.requestLines == ["GET http://nowhere.invalid/ HTTP/1.1"])
     }
 }

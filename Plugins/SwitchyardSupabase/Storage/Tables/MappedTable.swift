@@ -2,8 +2,8 @@ import Switchyard
 import SwitchyardBytes
 import SwitchyardSync
 
-/// A validated table mapping, prepared for lookups.
-struct MappedTable: Hashable, Sendable {
+/// A validated table mapping, prepared for lookups. Every call passes it on, so it is an object.
+final class MappedTable: Hashable, Sendable {
     /// A segment of the collection's path.
     private enum Segment: Hashable, Sendable {
         case name(String)
@@ -16,6 +16,16 @@ struct MappedTable: Hashable, Sendable {
     let json: JSON
     /// Differs from that of other mappings.
     let fingerprint: String
+    /// The last segment, which identifies a group of collections.
+    let id: String
+    /// The columns with the names of parents, outermost first.
+    let parentColumns: [String]
+    /// All columns that the mapping names, each once.
+    let columns: Set<String>
+    /// What the paths of a table at the root begin with; `nil` for one below documents.
+    let rootPrefix: String?
+    /// What a row's tag begins with.
+    let tagPrefix: String
 
     init(_ mapping: SupabaseTableMapping) throws(InfrastructureError) {
         func mistake(_ what: String) -> InfrastructureError {
@@ -37,13 +47,13 @@ struct MappedTable: Hashable, Sendable {
             throw mistake("leaves a name empty")
         }
         let parents = segments.compactMap { if case .column(let column) = $0 { column } else { nil } }
-        let columns = Set(parents + [mapping.idColumn] + mapping.fields.values)
-        if let stranger = mapping.uuidColumns.subtracting(columns).min() {
+        let contents = Set(parents + [mapping.idColumn] + mapping.fields.values)
+        if let stranger = mapping.uuidColumns.subtracting(contents).min() {
             throw mistake("lists “\(stranger)” among the UUIDs, which is the column of no ID, parent or field")
         }
         if let witness = mapping.witnessColumn {
             guard mapping.generatesIDs else { throw mistake("has a witness, but its IDs are made by clients") }
-            guard !columns.contains(witness) else {
+            guard !contents.contains(witness) else {
                 throw mistake("uses the witness “\(witness)” for a field or the ID, too")
             }
         }
@@ -57,15 +67,25 @@ struct MappedTable: Hashable, Sendable {
             }
         }
         var mapping = mapping
-        mapping.uuidColumns.formUnion(columns.filter { mapping.columnTypes[$0]?.isOfUUIDs == true })
+        mapping.uuidColumns.formUnion(contents.filter { mapping.columnTypes[$0]?.isOfUUIDs == true })
         self.mapping = mapping
         self.segments = segments
         json = MappedTable.description(of: mapping, segments)
         let types =
             mapping.columnTypes.map { "\($0.key) \($0.value.rawValue)" }.sorted()
             + mapping.uuidColumns.sorted() + mapping.references.map { "\($0.key)>\($0.value)" }.sorted()
-        fingerprint = Hex.encode(MD5.digest(of: (json.text() + types.joined(separator: ",")).utf8).prefix(4))
+        let fingerprint = Hex.encode(MD5.digest(of: (json.text() + types.joined(separator: ",")).utf8).prefix(4))
+        self.fingerprint = fingerprint
+        tagPrefix = fingerprint + "."
+        parentColumns = parents
+        columns = contents.union(
+            [mapping.createdColumn, mapping.updatedColumn, mapping.witnessColumn].compactMap(\.self))
+        id = if case .name(let name)? = segments.last { name } else { "" }
+        rootPrefix = segments.count == 1 ? id + "/" : nil
     }
+
+    static func == (left: MappedTable, right: MappedTable) -> Bool { left === right || left.mapping == right.mapping }
+    func hash(into hasher: inout Hasher) { hasher.combine(fingerprint) }
 
     private static func description(of mapping: SupabaseTableMapping, _ segments: [Segment]) -> JSON {
         var texts = [""]
@@ -87,27 +107,6 @@ struct MappedTable: Hashable, Sendable {
         if let created = mapping.createdColumn { object["created"] = .string(created) }
         if let updated = mapping.updatedColumn { object["updated"] = .string(updated) }
         return .object(object)
-    }
-
-    /// The last segment, which identifies a group of collections.
-    var id: String { if case .name(let name)? = segments.last { name } else { "" } }
-
-    /// The columns with the names of parents, outermost first.
-    var parentColumns: [String] {
-        segments.compactMap { if case .column(let column) = $0 { column } else { nil } }
-    }
-
-    /// All columns that the mapping names, each once.
-    var columns: Set<String> {
-        Set(
-            parentColumns + [mapping.idColumn] + mapping.fields.values
-                + [mapping.createdColumn, mapping.updatedColumn, mapping.witnessColumn].compactMap(\.self))
-    }
-
-    /// What the paths of a table at the root begin with; `nil` for one below documents.
-    var rootPrefix: String? {
-        guard segments.count == 1, case .name(let collection) = segments[0] else { return nil }
-        return collection + "/"
     }
 
     /// The document of a table at the root; `nil` if that is no name.
@@ -150,7 +149,6 @@ struct MappedTable: Hashable, Sendable {
 
     /// A row's version as it is kept on the device: under another mapping, the same row is another document.
     func tag(_ version: String) -> DocumentTag { DocumentTag(rawValue: tagPrefix + version) }
-    var tagPrefix: String { fingerprint + "." }
 
     /// The version in a tag; `nil` for one of another mapping.
     func version(in tag: DocumentTag) -> String? {
@@ -161,6 +159,7 @@ struct MappedTable: Hashable, Sendable {
 
     /// The values of the parents' columns, if the collection belongs to this table.
     func parents(of collection: CollectionPath) -> [String]? {
+        if segments.count == 1 { return collection.rawValue.utf8Equals(id) ? [] : nil }
         let parts = collection.segments
         guard parts.count == segments.count else { return nil }
         var values: [String] = []

@@ -1,5 +1,7 @@
 /// Looks up the fields of a map by name in place, without building a dictionary.
-struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
+///
+/// A class: the standard library's container copies what it holds for each call.
+final class KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     private let decoder: ValueDecoder
     private let data: DocumentData
 

@@ -2,7 +2,7 @@ import Foundation
 
 /// A type that documents store directly, bypassing its `init(from:)` and `encode(to:)`.
 enum NativeType {
-    case string, integer, double, date, timestamp, bytes, url, decimal, geoPoint, path, reference, value, data
+    case string, integer, double, date, strings, timestamp, bytes, url, decimal, geoPoint, path, reference, value, data
 
     /// `nil` for all other types. Types are compared by identity, which costs next to nothing.
     @inline(__always)
@@ -15,6 +15,8 @@ enum NativeType {
             self = .double
         } else if type == Date.self {
             self = .date
+        } else if type == [String].self {
+            self = .strings
         } else {
             self.init(rarer: type)
         }
@@ -44,11 +46,20 @@ enum NativeType {
         }
     }
 
-    /// Whether a value was written by the type's own code, as a `Decimal` by earlier versions.
+    /// Whether a value needs the type's own code: one that this wrote, as a `Decimal` by earlier versions, or a list with an
+    /// element that is no text, of which that says where it is.
     @inline(__always)
     func isInParts(in value: DocumentValue) -> Bool {
-        guard self == .decimal, case .map = value else { return false }
-        return true
+        switch self {
+        case .decimal: if case .map = value { true } else { false }
+        case .strings: !NativeType.isListOfTexts(value)
+        default: false
+        }
+    }
+
+    private static func isListOfTexts(_ value: DocumentValue) -> Bool {
+        guard case .array(let elements) = value else { return false }
+        return elements.allSatisfy { if case .string = $0 { true } else { false } }
     }
 
     /// - Parameter type: The type that this stands for.
@@ -58,6 +69,12 @@ enum NativeType {
         case .integer: return same(try Unboxing.integer(value) as Int)
         case .double: return same(try Unboxing.double(value))
         case .date: return same(try Unboxing.timestamp(value).date)
+        case .strings:
+            guard case .array(let elements) = value else { throw .found(value, expected: "an array") }
+            var strings: [String] = []
+            strings.reserveCapacity(elements.count)
+            for element in elements { strings.append(try Unboxing.string(element)) }
+            return same(strings)
         case .timestamp: return same(try Unboxing.timestamp(value))
         case .bytes:
             guard case .bytes(let data) = value else { throw .found(value, expected: "bytes") }
@@ -89,6 +106,7 @@ enum NativeType {
         case .integer: .integer(Int64(same(value) as Int))
         case .double: .double(same(value))
         case .date: .timestamp(Timestamp(same(value) as Date))
+        case .strings: .array((same(value) as [String]).map { .string($0) })
         case .timestamp: .timestamp(same(value))
         case .bytes: .bytes(same(value))
         case .url: .string((same(value) as URL).absoluteString)

@@ -6,7 +6,8 @@ final class DecodingContext {
     let changesNames: Bool
     let userInfo: [CodingUserInfoKey: Any]
     private(set) var path: StoragePath?
-    private var places = FieldPlaces()
+    // Used within one call at a time.
+    @exclusivity(unchecked) private var places = FieldPlaces()
     private let isForMany: Bool
 
     init(_ coder: DocumentCoder, _ path: StoragePath?, isForMany: Bool = false) {
@@ -44,7 +45,7 @@ private struct FieldPlaces {
     mutating func value(of name: String, in data: DocumentData) -> DocumentValue? {
         let turn = lookUps
         lookUps += 1
-        if turn < places.count, data.isField(at: places[turn], called: name) { return data.entries[places[turn]].value }
+        if turn < places.count, let value = data.value(at: places[turn], ifCalled: name) { return value }
         let place = data.place(of: name)
         if turn < places.count {
             places[turn] = place ?? places[turn]

@@ -159,9 +159,14 @@ public struct DocumentData: Sendable {
         return isFound ? index : nil
     }
 
-    /// Whether the entry at `place`, if there is one, is that field.
-    func isField(at place: Int, called name: String) -> Bool {
-        entries.withUnsafeBufferPointer { $0.indices.contains(place) && $0[place].name.utf8Equals(name) }
+    /// The value of the entry at `place` if there is one and it is that field.
+    @inline(__always)
+    func value(at place: Int, ifCalled name: String) -> DocumentValue? {
+        entries.withUnsafeBufferPointer { entries in
+            // No conditional expression: in one, `nil` would be read as the value null.
+            guard place < entries.count, entries[place].name.utf8Equals(name) else { return nil }
+            return entries[place].value
+        }
     }
 
     /// Whether there is a field at `path`; cheaper than reading its value.

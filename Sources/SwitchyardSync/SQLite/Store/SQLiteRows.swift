@@ -7,6 +7,7 @@ final class SQLiteRows: StoreRows {
         let overlays: QueueOwner?
     }
 
+    var areInKeyOrder: Bool { true }
     let connection: SQLiteConnection
     /// Collections already registered; saves a look-up for every document. Those of an open transaction are added only after
     /// its commit.

@@ -6,8 +6,8 @@ extension MemoryRows {
     func documents(at paths: [StoragePath]) -> [CachedDocument?] { paths.map { documents[$0]?.document } }
 
     func heads(at paths: [StoragePath], numbering number: Int64?) -> [CachedDocument.Head?] {
-        guard let number else { return paths.map { documents[$0]?.document?.head } }
-        return setNumber(number, of: paths) { $0.document?.head }
+        guard let number else { return paths.map { documents[$0]?.head } }
+        return setNumber(number, of: paths) { $0.head }
     }
 
     func knownTags(at paths: some Collection<StoragePath>) -> [StoragePath: DocumentTag] {
@@ -85,7 +85,11 @@ extension MemoryRows {
 
 /// What there is at a path: an object, since many are looked up of which little is needed.
 final class MemoryDocument {
-    var document: CachedDocument?
+    var document: CachedDocument? {
+        didSet { head = document?.head }
+    }
+    /// Beside the document, whose parts are elsewhere in memory: most reads need no more.
+    private(set) var head: CachedDocument.Head?
     var number: Int64?
 
     var isEmpty: Bool { document == nil && number == nil }

@@ -2,6 +2,7 @@ import Switchyard
 
 /// The rows of a ``MemoryStore``: dictionaries, and an undo step for each change.
 final class MemoryRows: StoreRows {
+    var areInKeyOrder: Bool { false }
     private(set) var globals = StoreGlobals()
     var targetsByID: [Int: TargetRecord] = [:]
     var targetIDs: [WatchTarget: Int] = [:]

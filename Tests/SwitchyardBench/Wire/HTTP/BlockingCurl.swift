@@ -16,18 +16,24 @@
         }
 
         /// One handle, one connection, `count` requests, each for the address that `url` gives.
+        ///
+        /// - Parameter handsOver: As for posts.
         static func gets(
-            headers: [String] = [], count: Int, _ url: @escaping @Sendable (Int) -> String
+            headers: [String] = [], count: Int, handsOver: Bool = false,
+            _ url: @escaping @Sendable (Int) throws -> String
         ) async throws {
+            let caller = SecondThread(handsOver ? count : 0)
             try await onThread {
-                let easy = try handle(url(0))
+                let easy = try handle("")
                 defer { ccurl_easy_free(easy) }
                 let list = headers.reduce(nil) { ccurl_list_append($0, $1) }
                 defer { ccurl_list_free(list) }
                 ccurl_set_pointer(easy, CCURL_OPT_HTTPHEADER, list)
                 ccurl_set_write_callback(easy) { _, size, count, _ in size * count }
                 for number in 0..<count {
-                    ccurl_set_string(easy, CCURL_OPT_URL, url(number))
+                    if handsOver { caller.wanted.wait() }
+                    defer { if handsOver { caller.answered.signal() } }
+                    ccurl_set_string(easy, CCURL_OPT_URL, try url(number))
                     try perform(easy)
                 }
             }
@@ -48,16 +54,7 @@
             _ url: String, headers: [String] = ["Content-Type: application/json"], count: Int, handsOver: Bool = false,
             _ body: @escaping @Sendable (Int) -> [UInt8]
         ) async throws {
-            let wanted = DispatchSemaphore(value: 0)
-            let answered = DispatchSemaphore(value: 0)
-            if handsOver {
-                Thread.detachNewThread {
-                    for _ in 0..<count {
-                        wanted.signal()
-                        answered.wait()
-                    }
-                }
-            }
+            let caller = SecondThread(handsOver ? count : 0)
             try await onThread {
                 let easy = try handle(url)
                 defer { ccurl_easy_free(easy) }
@@ -67,12 +64,28 @@
                 ccurl_set_long(easy, CCURL_OPT_POST, 1)
                 ccurl_set_write_callback(easy) { _, size, count, _ in size * count }
                 for number in 0..<count {
-                    if handsOver { wanted.wait() }
-                    defer { if handsOver { answered.signal() } }
+                    if handsOver { caller.wanted.wait() }
+                    defer { if handsOver { caller.answered.signal() } }
                     let body = body(number)
                     ccurl_set_offset(easy, CCURL_OPT_POSTFIELDSIZE_LARGE, Int64(body.count))
                     body.withUnsafeBytes { _ = ccurl_set_pointer(easy, CCURL_OPT_COPYPOSTFIELDS, $0.baseAddress) }
                     try perform(easy)
+                }
+            }
+        }
+
+        /// A thread that requests calls of another one, and waits for the answer to each.
+        private struct SecondThread: Sendable {
+            let wanted = DispatchSemaphore(value: 0)
+            let answered = DispatchSemaphore(value: 0)
+
+            init(_ count: Int) {
+                guard count > 0 else { return }
+                Thread.detachNewThread { [wanted, answered] in
+                    for _ in 0..<count {
+                        wanted.signal()
+                        answered.wait()
+                    }
                 }
             }
         }
