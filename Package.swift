@@ -164,7 +164,7 @@ let package = Package(
                 "Switchyard", "SwitchyardBytes", "SwitchyardWire", "SwitchyardURLSession", "SwitchyardSync",
                 "SwitchyardConformance", "SwitchyardProviderKit",
                 "SwitchyardMock", "SwitchyardFirebase", "SwitchyardSupabase", "SwitchyardServerKit",
-                "SwitchyardLocalFirebase", "SwitchyardLocalSupabase",
+                "SwitchyardLocalFirebase", "SwitchyardLocalSupabase", "SwitchyardMove",
                 "SwitchyardTestSupport", .target(name: "CSwitchyardLibraries", condition: .when(platforms: [.linux])),
             ], path: "Tests/SwitchyardBench"),
         // A program of one request, for tests that need another process, and for `.ci/size`.

@@ -5,7 +5,8 @@ import SwitchyardBytes
 /// A move while apps go on reading and writing: it copies everything, carries what is written meanwhile, and changes sides.
 ///
 /// ```swift
-/// let move = try LiveMove(from: BackendEnd(old), to: BackendEnd(new), name: "2026", journal: folder)
+/// let move = try LiveMove(
+///     from: try await BackendEnd(old), to: try await BackendEnd(new), name: "2026", journal: folder)
 /// Task { try await move.run { print($0) } }      // in one process, which may be stopped and started again
 /// try await move.request(.cutOver)               // in any process
 /// ```

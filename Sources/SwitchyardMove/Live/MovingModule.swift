@@ -9,9 +9,8 @@ extension InfrastructureProvider {
 /// A provider that stands for two others during a move.
 ///
 /// ```swift
-/// let factory = InfrastructureFactory(
-///     MovingModule(from: FirebaseModule(firebase), to: SupabaseModule(supabase), name: "2026"))
-/// var selection = InfrastructureSelection(default: .firebase)
+/// let factory = InfrastructureFactory(acme, MovingModule(from: acme, to: globex, name: "2026"))
+/// var selection = InfrastructureSelection(default: acme.provider)
 /// selection.storage = .moving
 /// selection.files = .moving
 /// ```

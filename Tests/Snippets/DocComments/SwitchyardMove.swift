@@ -1,1 +1,2 @@
 let old: Infrastructure = given(), new: Infrastructure = given()
+let acme: any InfrastructureModule = given(), globex: any InfrastructureModule = given()

@@ -2,7 +2,7 @@ extension BenchArea {
     /// Typical uses on servers.
     #if os(Linux)
         static let server = BenchArea(
-            name: "server", sections: [TokenSection(), IdentitySection(), ScanSection(), BulkSection()])
+            name: "server", sections: [TokenSection(), IdentitySection(), ScanSection(), BulkSection(), MoveSection()])
     #else
         static let server = BenchArea(name: "server", sections: [TokenSection()])
     #endif
