@@ -192,8 +192,8 @@ let package = Package(
             name: "SwitchyardCLITests",
             dependencies: [
                 "Switchyard", "SwitchyardBytes", "SwitchyardMock", "SwitchyardWire", "SwitchyardConformance",
-                "SwitchyardServerKit", "SwitchyardLocalFirebase", "SwitchyardLocalSupabase", "SwitchyardSupabase",
-                "SwitchyardCLI", "SwitchyardText", "SwitchyardTestRuns", "SwitchyardTestSupport",
+                "SwitchyardServerKit", "SwitchyardLocalFirebase", "SwitchyardLocalSupabase", "SwitchyardFirebase",
+                "SwitchyardSupabase", "SwitchyardMove", "SwitchyardCLI", "SwitchyardText", "SwitchyardTestRuns", "SwitchyardTestSupport",
             ]),
         .testTarget(
             name: "SwitchyardObservationTests",

@@ -1,7 +1,9 @@
 import Foundation
 import SwitchyardBytes
 import SwitchyardLocalFirebase
+import SwitchyardLocalSupabase
 import SwitchyardServerKit
+import SwitchyardSupabase
 import SwitchyardTestSupport
 import Testing
 
@@ -262,6 +264,32 @@ import Testing
             "sign-in", "ann@example.com", "--state", folder.path("state"), input: "correct horse\n")
         #expect(try await right.status() == 0)
         await firebase.stop()
+    }
+
+    @Test(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
+    func `With a project credential, a command acts past all rules; without one, it says what is missing`() async throws
+    {
+        var options = LocalSupabaseOptions()
+        options.scripts = [DocumentSchema.sql]
+        let supabase = try await LocalSupabase.onSharedPostgres(options)
+        func folder(_ more: String) throws -> ToolFolder {
+            try ToolFolder(
+                """
+                {"default":"supabase","clients":{"files":"none","messaging":"none"},"providers":{"supabase":{
+                 "url":"\(supabase.server.url)","key":"\(supabase.anonKey)"\(more)}}}
+                """)
+        }
+        let bare = try folder("")
+        let project = try folder(#","serviceKey":"\#(supabase.serviceKey)""#)
+        #expect(try await project.run("set", "users/someone", Self.alice, "--as-project").status() == 0)
+        #expect(try await project.run("count", "users", "--as-project").output == "1\n")
+        let watch = try project.start(["watch", "users/someone", "--as-project", "--count", "1"])
+        #expect(try await watch.status() == 0 && watch.output.contains(#""change":"added""#), "\(watch.errors)")
+        #expect(try await bare.run("get", "users/someone").status() == 1)
+        let refused = try await bare.run("get", "users/someone", "--as-project")
+        #expect(try await refused.status() == 2 && refused.errors.contains("serviceKey"), "\(refused.errors)")
+        #expect(try await project.run("delete", "users/someone", "--as-project").status() == 0)
+        await supabase.stop()
     }
 
     // MARK: Writes that wait

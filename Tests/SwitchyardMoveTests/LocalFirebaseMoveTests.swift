@@ -36,4 +36,21 @@ import Testing
         await firebase.shutDown()
         await server.stop()
     }
+
+    @Test func `What a provider and a live move keep for themselves is not copied`() async throws {
+        let side = try await LiveSide.firebase()
+        let device = try await InfrastructureFactory(side.module(MockNetwork())).make(
+            InfrastructureSelection(default: .firebase))
+        try await device.storage.setDocument("items/a", ["n": 0])
+        try await device.storage.updateDocument("items/a", ["n": .increment(1)]).acknowledged()
+        let project = try await side.project.actingAsProject().storage
+        try await project.setDocument("switchyardMoves/test", ["phase": "idle"])
+        #expect(try await project.collections(under: nil).map(\.id).contains("ledger"))
+        let plan = try await Move(
+            from: try await BackendEnd(side.project), to: try await BackendEnd(try await MockBackend().infrastructure())
+        ).plan()
+        #expect(plan.collections.map(\.name) == ["items"])
+        await device.shutDown()
+        await side.close()
+    }
 }

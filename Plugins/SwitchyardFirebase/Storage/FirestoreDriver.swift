@@ -49,7 +49,11 @@ struct FirestoreDriver: SyncDriver {
         return capabilities
     }
 
-    var traits: SyncDriverTraits { SyncDriverTraits(hasLedger: ledger != nil, mergesBatches: true) }
+    var traits: SyncDriverTraits {
+        var traits = SyncDriverTraits(hasLedger: ledger != nil, mergesBatches: true)
+        if let ledger { traits.ownCollections = [ledger.id] }
+        return traits
+    }
 
     var executor: (any TaskExecutor)? { service.transport.executor }
 

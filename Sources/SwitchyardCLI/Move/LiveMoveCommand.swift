@@ -16,6 +16,7 @@ struct LiveMoveCommand: ToolCommand {
     private let journal: URL
     private let options: MoveOptions
     private let deletesExtras: Bool
+    private let linger: Int
     private let isJSON: Bool
     /// How long a command waits for what it has asked for.
     private let patience: Int
@@ -46,6 +47,7 @@ struct LiveMoveCommand: ToolCommand {
         options.sample = nil
         self.options = options
         deletesExtras = given.has("--delete-extras")
+        linger = try given.number("--linger", from: 0) ?? 60
         isJSON = given.has("--json")
         patience = try given.number("--wait", from: 0) ?? 60
         switch work {
@@ -94,6 +96,7 @@ struct LiveMoveCommand: ToolCommand {
             do throws(MoveError) {
                 var live = try LiveMove(from: from, to: to, name: name, journal: journal, options: options)
                 live.deletesExtras = deletesExtras
+                live.quietPeriod = .seconds(linger)
                 outcome = .success(try await work(on: live))
             } catch {
                 outcome = .failure(error)

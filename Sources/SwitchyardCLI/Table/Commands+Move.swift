@@ -101,6 +101,9 @@ extension Commands {
                     "--collections", "NAMES",
                     "only the documents of these collections, such as users,orders; without it, all"),
                 OptionSpec(
+                    "--linger", "SECONDS",
+                    "how long it goes on at the end while no device comes late; without it, 60"),
+                OptionSpec(
                     "--delete-extras", nil,
                     "deletes documents that only the target has, before reads are compared"),
             ],

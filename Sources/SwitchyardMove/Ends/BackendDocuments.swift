@@ -30,7 +30,9 @@ struct BackendDocuments: MoveDocuments {
 
     func collections(under document: StoragePath?) async throws -> [String]? {
         guard storage.capabilities.listCollections else { return nil }
+        let own = storage.unwrapped(as: (any KeepsOwnCollections).self)?.ownCollections ?? []
         return try await storage.collections(under: document).map(\.id)
+            .filter { !own.contains($0) && !MoveLayout.collections.contains($0) }
     }
 
     func count(of collection: String) async throws -> Int { try await storage.count(query(collection)) }

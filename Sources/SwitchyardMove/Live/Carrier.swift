@@ -48,10 +48,13 @@ struct Carrier: Sendable {
         var rejections: [Rejection] = []
         /// What waits, for the other side's log has a write to it: that one has to be carried first.
         var postponed: Set<StoragePath> = []
+        /// The version of each document that was read for the copy; `nil` for a missing one.
+        var versions: [StoragePath: Timestamp?] = [:]
 
         mutating func add(_ other: Outcome) {
             rejections += other.rejections
             postponed.formUnion(other.postponed)
+            versions.merge(other.versions) { _, new in new }
         }
     }
 
@@ -73,10 +76,9 @@ struct Carrier: Sendable {
 
     private func copyChunk(_ paths: [StoragePath], from side: MoveSide) async throws(MoveError) -> Outcome {
         do throws(MoveError) {
-            let postponed = try await patiently("Carrying writes to the \(side.other) side") {
+            return try await patiently("Carrying writes to the \(side.other) side") {
                 try await copy(paths, from: side)
             }
-            return Outcome(postponed: postponed)
         } catch {
             guard !error.isRetryable, error.code != .cancelled, error.code != .shutDown, error.code != .unauthenticated
             else { throw error }
@@ -92,9 +94,7 @@ struct Carrier: Sendable {
     /// The target is read first and must not have changed at the commit: so of several that carry the same document, none puts
     /// an older state over a newer one. Whatever a device still writes to the target, in the same batch as an entry of its log, is
     /// seen in that log, or changes the document before the commit.
-    ///
-    /// - Returns: The documents that wait.
-    private func copy(_ paths: [StoragePath], from side: MoveSide) async throws(StorageError) -> Set<StoragePath> {
+    private func copy(_ paths: [StoragePath], from side: MoveSide) async throws(StorageError) -> Outcome {
         let (source, limits) = (clients[side], limits[side.other])
         return try await clients[side.other].transaction(TransactionOptions(maximumAttempts: 8)) { transaction in
             let targets = try await transaction.documents(paths)
@@ -108,7 +108,11 @@ struct Carrier: Sendable {
                     try await transaction.add(.set(document.path, data: data))
                 }
             }
-            return late.intersection(paths)
+            var outcome = Outcome(postponed: late.intersection(paths))
+            for document in documents where !late.contains(document.path) {
+                outcome.versions[document.path] = .some(document.updateTime)
+            }
+            return outcome
         }
     }
 

@@ -42,13 +42,12 @@ extension LiveMoveStatus: CustomStringConvertible {
             waiting == 0
                 ? "Everything that was written is on both sides. Carried so far: \(Shown.count(carried, "write"))"
                 : "\(Shown.count(waiting, "write")) to carry\(oldestWaiting.map { ", the oldest of \($0)" } ?? "")")
-        if let reportedAt {
-            lines.append(
-                isRunning
-                    ? "The process that runs the move last reported at \(reportedAt)"
-                    : "No process runs the move since \(reportedAt); “switchyard move start” goes on.")
-        } else {
-            lines.append("No process has run the move yet.")
+        switch (isRunning, reportedAt) {
+        case (_, nil): lines.append("No process has run the move yet.")
+        case (true, let reportedAt?): lines.append("The process that runs the move last reported at \(reportedAt)")
+        case (false, _) where phase == .done: lines.append("The move is done.")
+        case (false, let reportedAt?):
+            lines.append("No process runs the move since \(reportedAt); “switchyard move start” goes on.")
         }
         if let problem { lines.append("Problem: \(problem)") }
         if !conflicts.isEmpty {

@@ -15,8 +15,9 @@ actor LiveRun {
     private var problem: String?
     private var carried = 0
     private var failures = 0
-    /// What was copied to the other side since the log was last read; `nil` if that is not known.
-    private var copied: Set<StoragePath>?
+    /// What was copied to the other side since the log was last read, with the version that was copied; `nil` if that is not
+    /// known.
+    private var copied: [StoragePath: Timestamp?]?
     /// Whether documents wait for writes on the side that does not serve.
     private var isPostponing = false
     private var pause = Duration.zero
@@ -211,7 +212,7 @@ actor LiveRun {
 
     private func carry(_ entries: [MoveLogEntry], from side: MoveSide) async throws {
         guard !entries.isEmpty else {
-            copied = []
+            copied = [:]
             return
         }
         let paths = entries.flatMap(\.documents)
@@ -223,7 +224,7 @@ actor LiveRun {
             if case .file(let path, _) = entry.content { try await carrier.copyFile(path, from: side) }
         }
         try await carrier.forget(done, side)
-        copied = Set(paths).subtracting(outcome.postponed)
+        copied = outcome.versions
         isPostponing = !outcome.postponed.isEmpty
         carried += done.count
     }
@@ -246,8 +247,8 @@ actor LiveRun {
 
     /// Changes the serving side.
     ///
-    /// What was copied since the log was last read must not be in the log now: a write that is copied as a state must not be carried
-    /// out again as a late one. Transactions wait meanwhile, and what can be carried as a state only is copied before.
+    /// What is in the log then is carried out later as an operation, so it must not have been copied already; and what can be carried
+    /// as a state only must have been. Transactions wait meanwhile.
     private func flip(to phase: MovePhase) async throws {
         let side = control.phase.serving
         if !control.isClosing {
@@ -258,9 +259,9 @@ actor LiveRun {
         for _ in 0..<200 {
             if isPostponing { _ = try await replayStrays(from: side.other) }
             let entries = try await carrier.entries(side)
-            if let copied, entries.count < Carrier.page, !entries.contains(where: \.isState),
-                copied.isDisjoint(with: entries.flatMap(\.documents))
-            {
+            if let done = included(in: entries), entries.count < Carrier.page {
+                try await carrier.forget(done, side)
+                carried += done.count
                 return try await become(phase, first: side.other)
             }
             try await carry(entries, from: side)
@@ -269,6 +270,30 @@ actor LiveRun {
             "The serving side is written to faster than the other can follow. The change of sides waits for a quieter moment."
         try await reopen()
     }
+
+    /// The entries that have been copied, if it is known of each whether it has.
+    private func included(in entries: [MoveLogEntry]) -> [MoveLogEntry]? {
+        guard let copied else { return nil }
+        var done: [MoveLogEntry] = []
+        for entry in entries {
+            var states: Set<Bool> = []
+            for path in entry.documents {
+                guard let version = copied[path] else {
+                    states.insert(false)
+                    continue
+                }
+                // The versions of tables cannot be compared, and a missing document has none.
+                guard let copiedVersion = version, let version = entry.version, comparesVersions else { return nil }
+                states.insert(version <= copiedVersion)
+            }
+            guard states.count < 2 else { return nil }
+            if states.contains(true) { done.append(entry) } else if entry.isState { return nil }
+        }
+        return done
+    }
+
+    /// Whether the versions of documents on the serving side are times.
+    private var comparesVersions: Bool { carrier.clients[control.phase.serving].capabilities.openTypes }
 
     /// Lets transactions go on.
     private func reopen() async throws {

@@ -93,6 +93,8 @@ struct MoveLogEntry: Sendable {
 
     let path: StoragePath
     let at: Timestamp
+    /// The version of the entry, which is also that of the documents that its batch wrote, on backends with comparable versions.
+    var version: Timestamp?
     let content: Content
     /// The other documents of a long entry.
     var parts: [StoragePath] = []
@@ -120,7 +122,8 @@ struct MoveLogEntry: Sendable {
     {
         let at = document["at"]?.timestampValue ?? document.updateTime ?? Timestamp(clampingSeconds: 0, nanoseconds: 0)
         func entry(_ content: Content, _ parts: [StoragePath] = []) -> MoveLogEntry {
-            MoveLogEntry(path: document.path, at: at, content: content, parts: parts)
+            MoveLogEntry(
+                path: document.path, at: at, version: document.updateTime, content: content, parts: parts)
         }
         if let name = document["file"]?.stringValue {
             do throws(FileStorageError) {

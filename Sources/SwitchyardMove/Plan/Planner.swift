@@ -70,7 +70,7 @@ struct Planner {
             names = found
         }
         var known = Set<String>()
-        names = names.filter { known.insert($0).inserted && !MoveLayout.collections.contains($0) }
+        names = names.filter { known.insert($0).inserted }
         var next = 0
         while next < names.count {
             let name = names[next]
@@ -79,7 +79,7 @@ struct Planner {
                 try await sample(name, source, target.limits, &plan)
             }
             guard options.collections.isEmpty else { continue }
-            names += found.filter { known.insert($0).inserted && !MoveLayout.collections.contains($0) }
+            names += found.filter { known.insert($0).inserted }
         }
         plan.collections.sort { $0.name < $1.name }
         if options.collections.isEmpty, !plan.isThorough, from is BackendEnd {

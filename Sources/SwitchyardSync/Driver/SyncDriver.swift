@@ -205,6 +205,8 @@ public struct SyncDriverTraits: Sendable, Hashable {
     public var usesTags: Bool
     /// Whether the server makes the names of some documents; see ``SyncDriver/isProvisional(_:)``.
     public var makesNames = false
+    /// The names of collections that the driver keeps for itself, such as its ledger. They are left out when a backend is copied.
+    public var ownCollections: Set<String> = []
 
     public init(
         hasLedger: Bool, mergesBatches: Bool = false, hidesDocuments: Bool = false, usesTags: Bool = false

@@ -272,3 +272,7 @@ public final class DirectStorageClient: StorageClient {
         for stream in open { await stream.reading.value }
     }
 }
+
+extension DirectStorageClient: KeepsOwnCollections {
+    package var ownCollections: Set<String> { driver.traits.ownCollections }
+}
