@@ -14,7 +14,10 @@ import Testing
                 pace: SupabaseWatch.Pace(alone: .milliseconds(20))))
     }
 
-    @Test(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"), arguments: ["listen", "closed"])
+    // One case after the other: both make the table.
+    @Test(
+        .enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"), .serialized,
+        arguments: ["listen", "closed"])
     func `A stream ends with the same words as a single read`(_ table: String) async throws {
         let site = try await SupabaseSite.shared.value
         try await site.postgres.query(
