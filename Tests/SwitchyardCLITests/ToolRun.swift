@@ -117,6 +117,16 @@ final class ToolRun: Sendable {
     /// Ctrl-C, as a terminal passes it on.
     func interrupt() { kill(number, SIGINT) }
 
+    /// Ends it without a chance to clean up.
+    ///
+    /// - Returns: Whether it was still running.
+    func killAtOnce() -> Bool {
+        process.withLock { process in
+            guard process.isRunning else { return false }
+            return kill(process.processIdentifier, SIGKILL) == 0
+        }
+    }
+
     /// Waits for its end, and for everything it has printed.
     @discardableResult
     func status() async throws -> Int32 {

@@ -121,6 +121,20 @@ import Testing
         await bed.end([device])
     }
 
+    @Test func `A phase that is learned by a transaction is followed like one that the stream tells`() async throws {
+        let backend = try await MockBackend().infrastructure()
+        let layout = try MoveLayout("test")
+        let feed = PhaseFeed(
+            Sides(old: backend.storage, new: backend.storage), layout, clock: ContinuousClock())
+        let phases = Collected<MovePhase>()
+        feed.start { phases.append($0.phase) }
+        let control: DocumentData = ["phase": "cut-over", "epoch": 3]
+        feed.note(.existing(layout.control, control), .old)
+        try await eventually("it is followed") { phases.all == [.cutOver] }
+        feed.stop()
+        await backend.shutDown()
+    }
+
     @Test func `What the move keeps for itself is not copied, counted or seen in the queue`() async throws {
         let bed = try await LiveBed()
         let device = try await bed.device()

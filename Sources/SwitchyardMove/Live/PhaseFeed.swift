@@ -17,6 +17,7 @@ final class PhaseFeed: Sendable {
     private let interval: Duration
     private let state = Mutex(State())
     private let tasks = Mutex<[Task<Void, Never>]>([])
+    private let changes = AsyncStream.makeStream(of: MoveControl.self, bufferingPolicy: .bufferingNewest(1))
 
     init(
         _ clients: Sides<any StorageClient>, _ layout: MoveLayout, clock: any Clock<Duration>,
@@ -39,8 +40,7 @@ final class PhaseFeed: Sendable {
 
     /// - Parameter changed: Called with each newer control document, one call at a time.
     func start(_ changed: @escaping @Sendable (MoveControl) async -> Void) {
-        let changes = AsyncStream.makeStream(of: MoveControl.self, bufferingPolicy: .bufferingNewest(1))
-        let delivery = Task { for await control in changes.stream { await changed(control) } }
+        let delivery = Task { [stream = changes.stream] in for await control in stream { await changed(control) } }
         let following = [MoveSide.old, .new].map { side in
             Task { [weak self, interval, clock] in
                 var pause = interval
@@ -49,7 +49,7 @@ final class PhaseFeed: Sendable {
                     do throws(StorageError) {
                         for try await document in stream {
                             guard let self else { return }
-                            if let control = self.note(document, side) { changes.continuation.yield(control) }
+                            self.note(document, side)
                             pause = interval
                         }
                     } catch {
@@ -65,19 +65,13 @@ final class PhaseFeed: Sendable {
 
     func stop() { for task in tasks.withLock({ $0 }) { task.cancel() } }
 
-    /// Reads the control document on `side` now.
-    func read(_ side: MoveSide) async throws(StorageError) -> MoveControl? {
-        note(try await clients[side].document(layout.control, from: .server), side)
-    }
-
-    /// - Returns: The control, if it is newer than what was known.
-    @discardableResult
-    func note(_ document: DocumentSnapshot, _ side: MoveSide) -> MoveControl? {
+    /// Takes in a control document, whoever has read it.
+    func note(_ document: DocumentSnapshot, _ side: MoveSide) {
         state.withLock { state in
             if !document.metadata.isFromCache { state.versions[side] = .some(document.updateTime) }
-            guard let control = MoveControl(document), control.epoch > state.control.epoch else { return nil }
+            guard let control = MoveControl(document), control.epoch > state.control.epoch else { return }
             state.control = control
-            return control
+            changes.continuation.yield(control)
         }
     }
 

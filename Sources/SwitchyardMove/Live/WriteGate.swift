@@ -33,20 +33,28 @@ final class WriteGate: Sendable {
             return state.nextID
         }
         guard let id else { return }
-        // A cancelled call goes on at once; it fails where it would fail anyway.
+        // A cancelled call goes on at once; it fails where it would fail anyway. Whoever lets a call go on counts it, so that the
+        // next hold waits for it.
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let isOpen = state.withLock { state in
-                    guard state.isHeld, !Task.isCancelled else { return true }
+                    guard state.isHeld, !Task.isCancelled else {
+                        state.running += 1
+                        return true
+                    }
                     state.waiting[id] = continuation
                     return false
                 }
                 if isOpen { continuation.resume() }
             }
         } onCancel: {
-            state.withLock { $0.waiting.removeValue(forKey: id) }?.resume()
+            let continuation = state.withLock { state in
+                let continuation = state.waiting.removeValue(forKey: id)
+                if continuation != nil { state.running += 1 }
+                return continuation
+            }
+            continuation?.resume()
         }
-        state.withLock { $0.running += 1 }
     }
 
     private func leave() {
@@ -87,6 +95,7 @@ final class WriteGate: Sendable {
     func open() {
         let waiting = state.withLock { state in
             state.isHeld = false
+            state.running += state.waiting.count
             defer { state.waiting = [:] }
             return Array(state.waiting.values)
         }

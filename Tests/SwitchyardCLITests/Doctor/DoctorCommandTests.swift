@@ -40,7 +40,7 @@ import Testing
         #expect(try await run.status() == 1)
         #expect(
             run.output.contains("✗ address") && run.output.contains("→ start the local server: switchyard emulator"))
-        let shown = try folder.start(["doctor"], columns: 80)
+        let shown = try folder.start(["doctor"], environment: ["NO_COLOR": ""], columns: 80)
         #expect(try await shown.status() == 1)
         #expect(shown.output.contains("\u{1B}[31m✗\u{1B}[0m address"))
         let plain = try folder.start(["doctor"], environment: ["NO_COLOR": "1"], columns: 80)
