@@ -27,7 +27,8 @@ try await app.storage.setDocument("counters/visits", ["n": 0]).acknowledged()
 let writing = Task {
     var count = 0
     while !Task.isCancelled {
-        try await app.storage.updateDocument("counters/visits", ["n": .increment(1)])
+        // In a task of its own, so that a write that has begun is not cancelled.
+        try await Task { _ = try await app.storage.updateDocument("counters/visits", ["n": .increment(1)]) }.value
         count += 1
         // A write every ten milliseconds.
         try? await Task.sleep(for: .milliseconds(10))

@@ -54,7 +54,10 @@ import Testing
         let writing = Task {
             var count: Int64 = 0
             while !Task.isCancelled {
-                try await app.storage.updateDocument("counters/c", ["n": .increment(1)])
+                // In a task of its own, so that a write that has begun is not cancelled.
+                try await Task {
+                    _ = try await app.storage.updateDocument("counters/c", ["n": .increment(1)])
+                }.value
                 count += 1
             }
             return count

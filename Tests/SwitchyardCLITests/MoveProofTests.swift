@@ -46,9 +46,11 @@ import Testing
         var random = SeededGenerator(seed: 1)
         var killed = 0
         for _ in 0..<kills {
-            let run = try folder.start(["move", "import", "--from", archive.path, "--to", folder.config])
+            let run = try folder.start([
+                "move", "import", "--from", archive.path, "--to", folder.config, "--throttle", "1000",
+            ])
             // Not for anything to happen: it is killed wherever it is then.
-            try await Task.sleep(for: .milliseconds(random.int(100..<1500)))
+            try await Task.sleep(for: .milliseconds(random.int(100..<700)))
             if run.killAtOnce() { killed += 1 }
             _ = try await run.status()
         }
