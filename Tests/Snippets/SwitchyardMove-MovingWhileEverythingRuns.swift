@@ -1,0 +1,2 @@
+let old: Infrastructure = given()
+let new: Infrastructure = given()
