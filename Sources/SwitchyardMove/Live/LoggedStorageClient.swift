@@ -72,13 +72,8 @@ struct LoggedStorageClient: StorageClientWrapper {
     func deleteRecursively(
         _ document: StoragePath, progress: @escaping @Sendable (_ deleted: Int) -> Void
     ) async throws(StorageError) -> Int {
-        try document.checked()
-        try checkRecursiveDelete()
         // With this client, so that each deletion is logged.
-        var deletion = RecursiveDeletion(self, progress: progress)
-        try await deletion.delete(document)
-        try await deletion.flush()
-        return deletion.deleted
+        try await deleteInBatches(document, progress: progress)
     }
 
     // MARK: The queue, as the app knows it
@@ -146,9 +141,7 @@ extension DocumentWrite {
 extension MoveLog {
     /// The batch as the app committed it.
     fileprivate func without(_ batch: WriteBatch) -> WriteBatch {
-        var batch = WriteBatch(batch.writes.filter { !isEntry($0) && $0.path != layout.control })
-        batch.mergesWaiting = false
-        return batch
+        WriteBatch(batch.writes.filter { !isEntry($0) && $0.path != layout.control })
     }
 }
 

@@ -68,12 +68,7 @@ extension MovingStorageClient {
     public func deleteRecursively(
         _ document: StoragePath, progress: @escaping @Sendable (_ deleted: Int) -> Void
     ) async throws(StorageError) -> Int {
-        try document.checked()
-        try checkRecursiveDelete()
-        var deletion = RecursiveDeletion(self, progress: progress)
-        try await deletion.delete(document)
-        try await deletion.flush()
-        return deletion.deleted
+        try await deleteInBatches(document, progress: progress)
     }
 
     // MARK: Both sides

@@ -53,6 +53,14 @@ extension StorageClient {
     public func deleteRecursively(
         _ document: StoragePath, progress: @escaping @Sendable (_ deleted: Int) -> Void
     ) async throws(StorageError) -> Int {
+        try await deleteInBatches(document, progress: progress)
+    }
+
+    /// What ``deleteRecursively(_:progress:)`` does by default: each batch is a commit of this client. For a wrapper whose commits
+    /// differ from those of the client that it wraps.
+    package func deleteInBatches(
+        _ document: StoragePath, progress: @escaping @Sendable (_ deleted: Int) -> Void
+    ) async throws(StorageError) -> Int {
         try document.checked()
         try checkRecursiveDelete()
         var deletion = RecursiveDeletion(self, progress: progress)
