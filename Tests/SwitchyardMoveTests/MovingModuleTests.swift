@@ -27,6 +27,21 @@ import Testing
         await backend.shutDown()
     }
 
+    @Test func `New settings of one of the two make new clients`() async throws {
+        var configuration = try InfrastructureConfiguration(json: Data(json.utf8), environment: [:])
+        let factory = InfrastructureFactory(configurable: [MockModule.self, FirebaseModule.self, MovingModule.self])
+        let backend = try await factory.make(configuration)
+        let first = try #require(backend.storage.unwrapped(as: MovingStorageClient.self))
+        try await backend.use(configuration)
+        #expect(backend.storage.unwrapped(as: MovingStorageClient.self) === first)
+        var settings = try #require(try configuration.settings(of: FirebaseModule.self))
+        settings.apiKey = "another"
+        try configuration.setUp(FirebaseModule.self, with: settings)
+        try await backend.use(configuration)
+        #expect(backend.storage.unwrapped(as: MovingStorageClient.self) !== first)
+        await backend.shutDown()
+    }
+
     @Test func `A provider that the factory does not have is named`() async throws {
         let configuration = try InfrastructureConfiguration(json: Data(json.utf8), environment: [:])
         let factory = InfrastructureFactory(configurable: [MockModule.self, MovingModule.self])

@@ -102,3 +102,13 @@ extension InfrastructureModule {
         on core: CoreClients
     ) async throws(InfrastructureError) -> any NotificationClient { DocumentNotificationClient(on: core) }
 }
+
+/// A module that stands for others, which the factory knows.
+package protocol ModuleOfModules: InfrastructureModule {
+    /// Those that it stands for; none before it is ``resolved(_:)``. When the settings of one change, its clients are made again.
+    var parts: [any InfrastructureModule] { get }
+    /// The same module with the others.
+    func resolved(
+        _ module: (InfrastructureProvider) throws(InfrastructureError) -> any InfrastructureModule
+    ) throws(InfrastructureError) -> any InfrastructureModule
+}

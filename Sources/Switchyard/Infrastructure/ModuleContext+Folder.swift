@@ -43,11 +43,3 @@ extension ModuleContext {
             observer: observer, program: program, callLimits: callLimits, localFiles: localFiles)
     }
 }
-
-/// A module that stands for others, which the factory knows.
-package protocol ModuleOfModules: InfrastructureModule {
-    /// The same module with the others.
-    func resolved(
-        _ module: (InfrastructureProvider) throws(InfrastructureError) -> any InfrastructureModule
-    ) throws(InfrastructureError) -> any InfrastructureModule
-}

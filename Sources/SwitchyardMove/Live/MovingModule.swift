@@ -145,6 +145,8 @@ public struct MovingModule: InfrastructureModule {
 }
 
 extension MovingModule: ModuleOfModules {
+    package var parts: [any InfrastructureModule] { modules.map { [$0.old, $0.new] } ?? [] }
+
     package func resolved(
         _ module: (InfrastructureProvider) throws(InfrastructureError) -> any InfrastructureModule
     ) throws(InfrastructureError) -> any InfrastructureModule {

@@ -20,6 +20,8 @@ struct SwitchPlan: Sendable {
     struct Setup: Equatable, Sendable {
         let provider: InfrastructureProvider
         let settings: JSONObject
+        /// Those of the modules that it stands for.
+        let partSettings: [JSONObject]
         let stateFolder: URL?
         let localFiles: LocalFileOptions
     }
@@ -55,6 +57,9 @@ struct SwitchPlan: Sendable {
             let module = try factory.module(provider, configuration)
             let setup = Setup(
                 provider: provider, settings: ModuleSource.settingsWithSecrets(of: module),
+                partSettings: ((module as? any ModuleOfModules)?.parts ?? []).map {
+                    ModuleSource.settingsWithSecrets(of: $0)
+                },
                 stateFolder: self.options.stateFolder, localFiles: self.options.localFiles)
             let known = current?.makers[provider]
             makers[provider] = known?.setup == setup ? known : Maker(module: module, setup: setup)

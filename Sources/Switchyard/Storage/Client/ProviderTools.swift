@@ -46,9 +46,3 @@ extension DocumentWrite {
             document.path, data, createTime: document.createTime ?? time, updateTime: time)
     }
 }
-
-/// A client that keeps documents of its own beside those of the app, such as a ledger of writes: they are not moved.
-package protocol KeepsOwnCollections: Sendable {
-    /// The names of their collections.
-    var ownCollections: Set<String> { get }
-}

@@ -57,3 +57,9 @@ public struct StorageCapabilities: Sendable, Hashable {
         return all
     }()
 }
+
+/// A client that keeps documents of its own beside those of the app, such as a ledger of writes: they are not moved.
+package protocol KeepsOwnCollections: Sendable {
+    /// The names of their collections.
+    var ownCollections: Set<String> { get }
+}
