@@ -33,3 +33,8 @@ extension MoveError {
         MoveError(.localStore, "The archive cannot be used: “\(path)”: \(reason)")
     }
 }
+
+extension ClientError {
+    /// Whether it is about what was written, and not about the connection or the session: others may be written all the same.
+    var concernsWrite: Bool { !isRetryable && ![.cancelled, .unauthenticated, .shutDown].contains(code) }
+}

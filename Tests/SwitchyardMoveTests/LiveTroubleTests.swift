@@ -176,6 +176,25 @@ import Testing
         await bed.end([device])
     }
 
+    @Test func `Behind more late writes than are read at once, nothing is overwritten`() async throws {
+        let bed = try await LiveBed()
+        let (old, new) = (
+            try await bed.old.project.actingAsProject().storage, try await bed.new.project.actingAsProject().storage
+        )
+        let carrier = bed.live.carrier
+        for number in 0..<Carrier.page + 1 {
+            // The last one, which is not on the first page, is about the document.
+            let path: StoragePath = number < Carrier.page ? "items/\("other\(number)")" : "items/a"
+            let write = try DocumentWrite.set(path, ["by": "a late device"])
+            try await new.commit(WriteBatch([write] + (try carrier.log.entry(for: [write], isState: false))))
+        }
+        try await old.setDocument("items/a", ["by": "the serving side"])
+        let outcome = try await carrier.copyStates(of: ["items/a"], from: .old)
+        #expect(outcome.postponed == ["items/a"])
+        #expect(try await new.document("items/a")["by"] == .string("a late device"))
+        await bed.end()
+    }
+
     @Test func `A second process is refused`() async throws {
         let bed = try await LiveBed()
         bed.start()

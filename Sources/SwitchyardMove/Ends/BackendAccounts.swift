@@ -56,9 +56,7 @@ struct BackendAccounts: MoveAccounts {
             }
             return nil
         } catch {
-            guard !error.isRetryable, ![.cancelled, .unauthenticated, .shutDown].contains(error.code) else {
-                throw error
-            }
+            guard error.concernsWrite else { throw error }
             return error
         }
     }

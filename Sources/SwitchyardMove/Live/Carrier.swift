@@ -31,9 +31,12 @@ struct Carrier: Sendable {
 
     /// Removes entries that have been carried.
     func forget(_ entries: [MoveLogEntry], _ side: MoveSide) async throws(StorageError) {
-        let paths = entries.flatMap { [$0.path] + $0.parts }
-        let most = min(
-            clients[side].capabilities.maximumBatchSize ?? 200, clients[side].capabilities.maximumDeletions ?? 200, 200)
+        try await delete(entries.flatMap { [$0.path] + $0.parts }, side)
+    }
+
+    private func delete(_ paths: [StoragePath], _ side: MoveSide) async throws(StorageError) {
+        let capabilities = clients[side].capabilities
+        let most = min(capabilities.maximumBatchSize ?? .max, capabilities.maximumDeletions ?? .max, 200)
         for start in stride(from: 0, to: paths.count, by: most) {
             let writes = paths[start...].prefix(most).map(DocumentWrite.delete)
             try await clients[side].commit(WriteBatch(writes)).acknowledged()
@@ -80,8 +83,7 @@ struct Carrier: Sendable {
                 try await copy(paths, from: side)
             }
         } catch {
-            guard !error.isRetryable, error.code != .cancelled, error.code != .shutDown, error.code != .unauthenticated
-            else { throw error }
+            guard error.concernsWrite else { throw error }
             guard paths.count > 1 else {
                 return Outcome(rejections: [Rejection(paths[0].description, error.message)])
             }
@@ -98,7 +100,10 @@ struct Carrier: Sendable {
         let (source, limits) = (clients[side], limits[side.other])
         return try await clients[side.other].transaction(TransactionOptions(maximumAttempts: 8)) { transaction in
             let targets = try await transaction.documents(paths)
-            let late = Set(try await entries(side.other).flatMap(\.documents))
+            let entries = try await entries(side.other)
+            // Behind a full page there may be more, about any document.
+            guard entries.count < Self.page else { return Outcome(postponed: Set(paths)) }
+            let late = Set(entries.flatMap(\.documents))
             let documents = try await source.documents(paths, from: .server)
             for (document, target) in zip(documents, targets) where !late.contains(document.path) {
                 switch document.data {
@@ -148,9 +153,7 @@ struct Carrier: Sendable {
             try await client.commit(batch).acknowledged()
             return nil
         } catch {
-            guard !error.isRetryable, [.cancelled, .shutDown, .unauthenticated].contains(error.code) == false else {
-                throw error
-            }
+            guard error.concernsWrite else { throw error }
             // An earlier attempt may have done it.
             if try await client.document(marker, from: .server).exists { return nil }
             return try await keep(entry, writes, error.message, onto: side)
@@ -162,12 +165,7 @@ struct Carrier: Sendable {
         let horizon = Timestamp(Date().addingTimeInterval(-600))
         let old = Query(in: layout.applied).where("at", .lessThan, horizon).limited(to: 200)
         let found = try await clients[side].documents(old, from: .server)
-        guard !found.documents.isEmpty else { return }
-        let most = clients[side].capabilities.maximumDeletions ?? 200
-        for start in stride(from: 0, to: found.documents.count, by: most) {
-            let writes = found.documents.dropFirst(start).prefix(most).map { DocumentWrite.delete($0.path) }
-            try await clients[side].commit(WriteBatch(writes)).acknowledged()
-        }
+        try await delete(found.documents.map(\.path), side)
     }
 
     /// Keeps what could not be carried out, for someone to decide.
