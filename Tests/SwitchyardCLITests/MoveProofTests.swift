@@ -17,12 +17,12 @@ import Testing
         let folder = try ToolFolder()
         let backend = try await MockBackend().infrastructure()
         let project = try await backend.actingAsProject()
-        try await project.storage.writeInBulk(
-            (0..<documents).lazy.map { number in
-                try! .set(
-                    "\(number % 2 == 0 ? "things" : "orders")/\("d\(number)")",
-                    data: ["n": .integer(Int64(number)), "text": .string(String(repeating: "x", count: number % 200))])
-            })
+        let writes = try (0..<documents).map { number in
+            try DocumentWrite.set(
+                "\(number % 2 == 0 ? "things" : "orders")/\("d\(number)")",
+                data: ["n": .integer(Int64(number)), "text": .string(String(repeating: "x", count: number % 200))])
+        }
+        try await project.storage.writeInBulk(writes)
         for number in 0..<files {
             let bytes = Data((0..<fileSize).map { UInt8(truncatingIfNeeded: $0 &* (number + 1)) })
             try await project.files.put(bytes, at: "photos/\("\(number).bin")")

@@ -146,6 +146,7 @@ struct LiveHistory {
             case 12:
                 await bed.stop()
                 if random.int(0..<2) == 0 { bed.start() }
+            // Nothing is waited for: what runs beside gets a random time.
             default: try await Task.sleep(for: .microseconds(random.int(0..<3000)))
             }
         }

@@ -109,6 +109,7 @@ struct QueryMaker {
                 ["", "Ulm", "it's", "\"", "\\", "é\n\t", "😀", "\u{0}", "and"].randomElement(using: &random)!)
         case 7: return .bytes(Data((0..<one(0...9)).map { UInt8($0 * 29) }))
         case 8: return .reference(DocumentReference("users/bob", origin: maybe() ? nil : "projects/x"))
+        // A place on Earth.
         case 9: return .geoPoint(try! GeoPoint(latitude: Double(one(-90...90)), longitude: 10.25))
         case 10: return .array((0..<one(0...3)).map { _ in value(depth: depth + 1) })
         case 11: return .vector((0..<one(0...3)).map { Double($0) / 3 })

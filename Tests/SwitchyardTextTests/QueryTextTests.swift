@@ -46,15 +46,16 @@ import Testing
         (#"where a = 'it\'s'"#, users.where("a", .equal, "it's")),
         (
             "where a = timestamp '2026-05-01T09:41:00.5Z'",
-            users.where("a", .equal, try! Timestamp(validatingSeconds: 1_777_628_460, nanoseconds: 500_000_000))
+            users.where("a", .equal, Timestamp(clampingSeconds: 1_777_628_460, nanoseconds: 500_000_000))
         ),
         (
             "where a >= timestamp '2026-05-01'",
-            users.where("a", .greaterThanOrEqual, try! Timestamp(validatingSeconds: 1_777_593_600, nanoseconds: 0))
+            users.where("a", .greaterThanOrEqual, Timestamp(clampingSeconds: 1_777_593_600, nanoseconds: 0))
         ),
         ("where a = reference 'users/b'", users.where("a", .equal, StoragePath("users", "b"))),
         (
             "where a = geoPoint(48.4, 10)",
+            // A place on Earth.
             users.where("a", .equal, try! GeoPoint(latitude: 48.4, longitude: 10))
         ),
         ("where a = vector [1, 0.5]", users.where("a", .equal, .vector([1, 0.5]))),

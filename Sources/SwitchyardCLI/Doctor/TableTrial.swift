@@ -160,6 +160,7 @@ struct TableTrial: Sendable {
         }
         let streams = queries.map { query in Task { for try await _ in storage.snapshots(of: query) {} } }
         let before = cast.person.device.notices.all.count
+        // Silence is the good answer, so it is waited for; notices come from any thread.
         _ = try? await within(.seconds(3)) {
             while cast.person.device.notices.all.count == before { try await Task.sleep(for: .milliseconds(20)) }
         }
