@@ -48,14 +48,9 @@ struct SignInCommand: BackendCommand {
         guard !isNew || email != nil else { throw UsageError("“--new” goes with EMAIL") }
     }
 
-    func run() async -> ExitStatus {
-        let configuration: InfrastructureConfiguration
-        do throws(InfrastructureError) {
-            configuration = try backend.configuration()
-        } catch {
-            report(error.message)
-            return .usage
-        }
+    func run() async -> ExitStatus { await configured { configuration in await run(with: configuration) } }
+
+    private func run(with configuration: InfrastructureConfiguration) async -> ExitStatus {
         guard configuration.stateFolder != nil else {
             report(
                 "there is no state folder, so the session would end with this command. Pass “--state FOLDER”, or add "

@@ -31,14 +31,19 @@ extension BackendCommand {
     var endsByInterrupt: Bool { false }
 
     func run() async -> ExitStatus {
-        let configuration: InfrastructureConfiguration
+        await configured { configuration in
+            await BackendRun(command: self) { open in try await run(on: open) }.run(with: configuration)
+        }
+    }
+
+    /// Runs `work` with the configuration, if it can be read.
+    func configured(_ work: (InfrastructureConfiguration) async -> ExitStatus) async -> ExitStatus {
         do throws(InfrastructureError) {
-            configuration = try backend.configuration()
+            return await work(try backend.configuration())
         } catch {
             report(error.message)
             return .usage
         }
-        return await BackendRun(command: self) { open in try await run(on: open) }.run(with: configuration)
     }
 
     func report(_ message: String) { Terminal.error("switchyard \(name): \(message)") }

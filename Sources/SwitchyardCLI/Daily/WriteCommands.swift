@@ -95,26 +95,34 @@ struct SetCommand: BackendCommand {
     }
 }
 
-/// `switchyard merge`
-struct MergeCommand: BackendCommand {
-    let name = "merge"
+/// The words of a command that edits one document: its path, and JSON.
+struct EditWords: Sendable {
     let backend: BackendOptions
-    private let options: WriteOptions
-    private let path: StoragePath
-    private let json: String?
+    let options: WriteOptions
+    let path: StoragePath
+    let json: String?
 
-    init(_ words: [String]) throws(UsageError) {
-        let given = try Options(words, of: Commands.named("merge"))
+    init(_ words: [String], of command: String) throws(UsageError) {
+        let given = try Options(words, of: Commands.named(command))
         backend = BackendOptions(given)
         options = try WriteOptions(given)
         path = try given.arguments[0].documentPath()
         json = given.arguments.count > 1 ? given.arguments[1] : nil
     }
+}
+
+/// `switchyard merge`
+struct MergeCommand: BackendCommand {
+    let name = "merge"
+    var backend: BackendOptions { words.backend }
+    private let words: EditWords
+
+    init(_ words: [String]) throws(UsageError) { self.words = try EditWords(words, of: "merge") }
 
     func run(on backend: OpenBackend) async throws -> ExitStatus {
-        let json = try WriteOptions.json(json)
+        let json = try WriteOptions.json(words.json)
         let fields = try WriteOptions.reading { () throws(DocumentJSONError) in try DocumentJSON.fields(json) }
-        try await options.acknowledged(backend.storage.mergeDocument(path, fields))
+        try await words.options.acknowledged(backend.storage.mergeDocument(words.path, fields))
         return .success
     }
 }
@@ -122,23 +130,15 @@ struct MergeCommand: BackendCommand {
 /// `switchyard update`
 struct UpdateCommand: BackendCommand {
     let name = "update"
-    let backend: BackendOptions
-    private let options: WriteOptions
-    private let path: StoragePath
-    private let json: String?
+    var backend: BackendOptions { words.backend }
+    private let words: EditWords
 
-    init(_ words: [String]) throws(UsageError) {
-        let given = try Options(words, of: Commands.named("update"))
-        backend = BackendOptions(given)
-        options = try WriteOptions(given)
-        path = try given.arguments[0].documentPath()
-        json = given.arguments.count > 1 ? given.arguments[1] : nil
-    }
+    init(_ words: [String]) throws(UsageError) { self.words = try EditWords(words, of: "update") }
 
     func run(on backend: OpenBackend) async throws -> ExitStatus {
-        let json = try WriteOptions.json(json)
+        let json = try WriteOptions.json(words.json)
         let updates = try WriteOptions.reading { () throws(DocumentJSONError) in try DocumentJSON.updates(json) }
-        try await options.acknowledged(backend.storage.updateDocument(path, updates))
+        try await words.options.acknowledged(backend.storage.updateDocument(words.path, updates))
         return .success
     }
 }
