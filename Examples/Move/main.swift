@@ -55,9 +55,9 @@ live.quietPeriod = .seconds(1)
 let moving = live
 let process = Task { try await moving.run() }
 for phase in [MovePhase.dualWrite, .shadowRead, .cutOver, .shadowRead, .cutOver] {
-    try await moving.request(phase)
-    while try await moving.status().phase != phase { try await Task.sleep(for: .milliseconds(20)) }
+    try await moving.reach(phase)
     print("phase \(phase.rawValue): the \(phase.serving) side serves")
+    // So that there is something to see.
     try await Task.sleep(for: .milliseconds(300))
 }
 
@@ -65,7 +65,7 @@ for phase in [MovePhase.dualWrite, .shadowRead, .cutOver, .shadowRead, .cutOver]
 writing.cancel()
 let visits = try await writing.value
 try await app.storage.waitForPendingWrites()
-while try await moving.status().waiting > 0 { try await Task.sleep(for: .milliseconds(20)) }
+try await moving.waitUntilCarried()
 for side in [old, new] {
     let document = try await side.actingAsProject().storage.document("counters/visits")
     print("\(visits) visits, \(document["n"]?.integerValue ?? 0) on \(await side.selection.default)")

@@ -90,15 +90,12 @@ final class LiveBed: Sendable {
         return await task?.value
     }
 
-    func reach(_ phase: MovePhase) async throws {
-        if phase != .copy { try await live.request(phase) }
-        try await eventually("the phase \(phase)") { try await live.status().phase == phase }
-    }
+    func reach(_ phase: MovePhase) async throws { try await live.reach(phase, within: .seconds(120)) }
 
     /// How many entries there are in the logs that can be read.
     func waiting() async throws -> Int {
         var count = 0
-        for side in [MoveSide.old, .new] { count += (try? await live.carrier.entries(side).count) ?? 0 }
+        for side in MoveSide.allCases { count += (try? await live.carrier.entries(side).count) ?? 0 }
         return count
     }
 

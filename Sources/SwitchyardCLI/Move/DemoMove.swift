@@ -75,9 +75,9 @@ struct DemoMove {
             process.cancel()
         }
         for phase in [MovePhase.dualWrite, .shadowRead, .cutOver] {
-            try await move.request(phase)
-            while try await move.status().phase != phase { try await Task.sleep(for: .milliseconds(20)) }
+            try await move.reach(phase)
             report("\(phase.rawValue): the \(phase.serving) backend serves, and Alice goes on")
+            // For whoever watches the demo.
             try await Task.sleep(for: .milliseconds(200))
         }
         writing.cancel()

@@ -28,15 +28,8 @@ struct LiveMoveCommand: ToolCommand {
         guard let work = words.first.flatMap(Work.init) else { throw UsageError("missing subcommand of “move”") }
         self.work = work
         let given = try Options(Array(words.dropFirst()), of: Commands.named("move \(work.rawValue)"))
-        let file = { (name: String) throws(UsageError) -> URL in
-            guard let path = given[name] else { throw UsageError("“move \(work.rawValue)” needs “\(name)”") }
-            guard case .backend(let url) = try MovePlace(path, of: name) else {
-                throw UsageError("“\(path)” is no configuration; a live move is between two backends")
-            }
-            return url
-        }
-        from = try file("--from")
-        to = try file("--to")
+        from = try MovePlace.configuration(given, "--from", for: work.rawValue)
+        to = try MovePlace.configuration(given, "--to", for: work.rawValue)
         name = given["--name"] ?? "default"
         if work == .start, given["--journal"] == nil {
             throw UsageError("“move start” needs “--journal FOLDER”, from which a later start continues")
@@ -116,17 +109,21 @@ struct LiveMoveCommand: ToolCommand {
         case .resume: try await live.resume()
         case .throttle: try await live.throttle(limit)
         case .compare: try await live.compareReads(part)
-        case .to:
-            if let phase {
-                try await live.request(phase)
-                return try await wait(for: phase, live)
-            }
-        case .back:
-            try await live.goBack()
-            if let phase = try await live.status().requested { return try await wait(for: phase, live) }
-        case .abort:
-            try await live.request(.idle)
-            return try await wait(for: .idle, live)
+        case .to: if let phase { return try await reach(phase, live) }
+        case .back: return try await reach(try await live.goBack(), live)
+        case .abort: return try await reach(.idle, live)
+        }
+        show(try await live.status())
+        return .success
+    }
+
+    /// Shows how the move stands, also if the phase is not reached in time.
+    private func reach(_ phase: MovePhase, _ live: LiveMove) async throws(MoveError) -> ExitStatus {
+        do throws(MoveError) {
+            try await live.reach(phase, within: .seconds(patience))
+        } catch {
+            if error.code == .deadlineExceeded { show(try await live.status()) }
+            throw error
         }
         show(try await live.status())
         return .success
@@ -142,23 +139,6 @@ struct LiveMoveCommand: ToolCommand {
         line.clear()
         show(try await live.status())
         return .success
-    }
-
-    /// Waits until the process that runs the move has reached a phase.
-    private func wait(for phase: MovePhase, _ live: LiveMove) async throws(MoveError) -> ExitStatus {
-        let end = ContinuousClock.now + .seconds(patience)
-        while true {
-            let status = try await live.status()
-            if status.phase == phase || ContinuousClock.now >= end {
-                show(status)
-                guard status.phase != phase else { return .success }
-                Terminal.error("“\(phase.rawValue)” is asked for, but not reached within \(patience) seconds.")
-                return .failure
-            }
-            do { try await Task.sleep(for: .milliseconds(200)) } catch {
-                throw MoveError(.cancelled, "Stopped waiting. The phase stays asked for.")
-            }
-        }
     }
 
     private func show(_ status: LiveMoveStatus) {

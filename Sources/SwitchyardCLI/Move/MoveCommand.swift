@@ -119,4 +119,13 @@ enum MovePlace {
                 "“\(path)” does not exist; “\(option)” takes a configuration in JSON, or the folder of an archive")
         }
     }
+
+    /// The configuration that an option names, where an archive makes no sense.
+    static func configuration(_ given: Options, _ option: String, for work: String) throws(UsageError) -> URL {
+        guard let path = given[option] else { throw UsageError("“move \(work)” needs “\(option)”") }
+        guard case .backend(let url) = try MovePlace(path, of: option) else {
+            throw UsageError("“\(path)” is no configuration; “move \(work)” is for a move between two backends")
+        }
+        return url
+    }
 }

@@ -60,19 +60,13 @@ struct MoveSession {
         let throttle = MoveThrottle(command.throttle, rampFrom: command.rampFrom)
         let run = try move.run(plan, journal: journal, throttle: throttle)
         if let savedPlan, let json = try? Self.encoder.encode(plan) { try? json.write(to: savedPlan, options: .atomic) }
-        let line = ProgressLine()
-        let watcher = Task { for await progress in run.progress { line.show(progress.description) } }
         let end = EndRequest()
         let stopper = Task {
             await end.wait()
             run.cancel()
         }
         defer { stopper.cancel() }
-        let result: Result<MoveReport, MoveError>
-        do throws(MoveError) { result = .success(try await run.result()) } catch { result = .failure(error) }
-        await watcher.value
-        line.clear()
-        let report = try result.get()
+        let report = try await run.resultShowingProgress()
         return show(report, asText: report.description, report.rejections.isEmpty ? .success : .failure)
     }
 
@@ -89,6 +83,19 @@ struct MoveSession {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         return encoder
+    }
+}
+
+extension MoveRun {
+    /// The result; until it is there, a line on a terminal shows the progress.
+    func resultShowingProgress() async throws(MoveError) -> MoveReport {
+        let line = ProgressLine()
+        let watcher = Task { for await progress in progress { line.show(progress.description) } }
+        let result: Result<MoveReport, MoveError>
+        do throws(MoveError) { result = .success(try await self.result()) } catch { result = .failure(error) }
+        await watcher.value
+        line.clear()
+        return try result.get()
     }
 }
 

@@ -17,15 +17,8 @@ struct RehearseCommand: ToolCommand {
 
     init(_ words: [String]) throws(UsageError) {
         let given = try Options(Array(words.dropFirst()), of: Commands.named("move rehearse"))
-        let file = { (name: String) throws(UsageError) -> URL in
-            guard let path = given[name] else { throw UsageError("“move rehearse” needs “\(name)”") }
-            guard case .backend(let url) = try MovePlace(path, of: name) else {
-                throw UsageError("“\(path)” is no configuration; a rehearsal is of a move between two backends")
-            }
-            return url
-        }
-        from = try file("--from")
-        to = try file("--to")
+        from = try MovePlace.configuration(given, "--from", for: "rehearse")
+        to = try MovePlace.configuration(given, "--to", for: "rehearse")
         options = try MoveCommand.options(given)
         hashes = given["--hashes"].map { URL(fileURLWithPath: $0) }
         isJSON = given.has("--json")
@@ -75,13 +68,7 @@ struct RehearseCommand: ToolCommand {
         let plan = try await move.plan()
         if !isJSON { Terminal.print(plan.description + "\n") }
         let run = try move.run(plan, journal: journal)
-        let line = ProgressLine()
-        let watcher = Task { for await progress in run.progress { line.show(progress.description) } }
-        let result: Result<MoveReport, MoveError>
-        do throws(MoveError) { result = .success(try await run.result()) } catch { result = .failure(error) }
-        await watcher.value
-        line.clear()
-        let report = try result.get()
+        let report = try await run.resultShowingProgress()
         let verification = try await move.verify(plan, journal: journal)
         if isJSON {
             let whole = Report(plan: plan, run: report, verification: verification)

@@ -8,7 +8,7 @@ import SwitchyardBytes
 /// let move = try LiveMove(
 ///     from: try await BackendEnd(old), to: try await BackendEnd(new), name: "2026", journal: folder)
 /// Task { try await move.run { print($0) } }      // in one process, which may be stopped and started again
-/// try await move.request(.cutOver)               // in any process
+/// try await move.reach(.cutOver)                 // in any process
 /// ```
 /// Apps take part with a ``MovingStorageClient``, by ``MovingModule``. Release that first: only writes of such clients are
 /// logged and carried over. See <doc:MovingWhileEverythingRuns>.
@@ -74,12 +74,64 @@ public struct LiveMove: Sendable {
         try await edit { $0.phase = phase }
     }
 
+    /// Asks for a phase, and waits until the process that runs the move has reached it.
+    ///
+    /// - Parameter patience: How long to wait; `nil` for as long as it takes.
+    /// - Throws: As ``request(_:)``; `.deadlineExceeded`, and the phase stays asked for; `.cancelled`.
+    public func reach(_ phase: MovePhase, within patience: Duration? = nil) async throws(MoveError) {
+        try await request(phase)
+        let isReached = try await waits(within: patience) { () async throws(MoveError) in
+            try await control().phase == phase
+        }
+        guard isReached else {
+            throw MoveError(
+                .deadlineExceeded,
+                "“\(phase.rawValue)” is asked for, but was not reached in time. The move's status says what it waits for.",
+                isRetryable: true)
+        }
+    }
+
+    /// Waits until everything that has been written is on both sides. While apps write all the time, that may take long.
+    public func waitUntilCarried() async throws(MoveError) {
+        _ = try await waits(within: nil) { () async throws(MoveError) in
+            try await during("Reading the logs of the move “\(layout.name)”") {
+                for side in MoveSide.allCases {
+                    guard try await carrier.entries(side).isEmpty else { return false }
+                }
+                return true
+            }
+        }
+    }
+
+    /// Asks again and again, for what another process does is seen no other way.
+    ///
+    /// - Returns: `false` at the deadline.
+    private func waits(
+        within patience: Duration?, for condition: () async throws(MoveError) -> Bool
+    ) async throws(MoveError) -> Bool {
+        let start = ContinuousClock.now
+        var pause = Duration.milliseconds(10)
+        while try await !condition() {
+            if let patience, start.duration(to: .now) >= patience { return false }
+            do { try await Task.sleep(for: pause) } catch {
+                throw MoveError(
+                    .cancelled, "Waiting for the move “\(layout.name)” was cancelled. The move itself goes on.")
+            }
+            pause = min(pause * 2, .milliseconds(500))
+        }
+        return true
+    }
+
     /// Asks for the phase before the current one. Everything that was written since comes along.
-    public func goBack() async throws(MoveError) {
+    ///
+    /// - Returns: That phase.
+    @discardableResult
+    public func goBack() async throws(MoveError) -> MovePhase {
         guard let phase = try await control().phase.previous else {
             throw MoveError(.invalidArgument, "There is no way back from here.")
         }
         try await edit { $0.phase = phase }
+        return phase
     }
 
     /// Stops carrying. Apps go on, and their writes wait in the log.
@@ -125,7 +177,7 @@ public struct LiveMove: Sendable {
 
     private func conflicts() async throws(StorageError) -> [Rejection] {
         var conflicts: [Rejection] = []
-        for side in [MoveSide.old, .new] {
+        for side in MoveSide.allCases {
             let found = try await carrier.clients[side].documents(
                 Query(in: layout.conflicts).limited(to: 200), from: .server)
             conflicts += found.documents.map { document in
@@ -143,7 +195,7 @@ public struct LiveMove: Sendable {
     func control() async throws(MoveError) -> MoveControl {
         try await during("Reading the phase of the move “\(layout.name)”") {
             var control = MoveControl()
-            for side in [MoveSide.old, .new] {
+            for side in MoveSide.allCases {
                 let document = try await carrier.clients[side].document(layout.control, from: .server)
                 if let found = MoveControl(document), found.epoch > control.epoch { control = found }
             }

@@ -6,8 +6,9 @@ public struct LiveMoveStatus: Sendable, Hashable, Codable {
     public var phase: MovePhase
     /// The phase that was asked for; the process that runs the move goes there step by step.
     public var requested: MovePhase?
-    /// Entries in the logs that are still to be carried over; the count stops at 400 for each side.
-    public var waiting: Int
+    /// Entries in the logs that are still to be carried over; the count stops at 400 for each side. `nil` in what the process
+    /// reports of itself, which does not count them.
+    public var waiting: Int?
     /// When the oldest of them was written.
     public var oldestWaiting: Timestamp?
     /// Writes that were carried over since the move began.
@@ -38,10 +39,14 @@ extension LiveMoveStatus: CustomStringConvertible {
         if isPaused { lines.append("Paused. Writes wait in the log; “switchyard move resume” goes on.") }
         if let limit { lines.append("Limited to \(limit) documents a second") }
         if let activity { lines.append(activity) }
-        lines.append(
-            waiting == 0
-                ? "Everything that was written is on both sides. Carried so far: \(Shown.count(carried, "write"))"
-                : "\(Shown.count(waiting, "write")) to carry\(oldestWaiting.map { ", the oldest of \($0)" } ?? "")")
+        switch waiting {
+        case nil: break
+        case 0?: lines.append("Everything that was written is on both sides.")
+        case let count?:
+            lines.append(
+                "\(Shown.count(count, "write")) to carry\(oldestWaiting.map { ", the oldest of \($0)" } ?? "")")
+        }
+        lines.append("Carried so far: \(Shown.count(carried, "write"))")
         switch (isRunning, reportedAt) {
         case (_, nil): lines.append("No process has run the move yet.")
         case (true, let reportedAt?): lines.append("The process that runs the move last reported at \(reportedAt)")

@@ -92,7 +92,7 @@ extension LiveRun {
     ///
     /// What is in the log then is carried out later as an operation, so it must not have been copied already; and what can be carried
     /// as a state only must have been. Transactions wait meanwhile.
-    func flip(to phase: MovePhase) async throws {
+    func changeSides(to phase: MovePhase) async throws {
         let side = control.phase.serving
         if !control.isClosing {
             var closing = control
@@ -147,9 +147,7 @@ extension LiveRun {
     }
 
     /// Compares everything, and carries what differs.
-    ///
-    /// - Returns: Whether both sides are the same now.
-    func sweep() async throws -> Bool {
+    func compareSides() async throws {
         show("Comparing both sides")
         let verification = try await live.move.verify(try await plan())
         var (paths, files, extras) = ([StoragePath](), [FilePath](), 0)
@@ -172,17 +170,6 @@ extension LiveRun {
             "Compared both sides: \(Shown.count(verification.differences.count, "difference")), "
                 + "\(paths.count - outcome.rejections.count + files.count) carried over"
                 + (extras == 0 ? "" : ", \(Shown.count(extras, "document")) on the new side only, which stay"))
-        return true
-    }
-
-    func giveUp() async throws -> Bool {
-        try await become(.idle, first: .old)
-        return false
-    }
-
-    func end() async throws -> Bool {
-        try await note(isRunning: false)
-        return true
     }
 
     func become(_ phase: MovePhase, first side: MoveSide) async throws {

@@ -46,12 +46,13 @@ actor LiveRun {
                 if Task.isCancelled { throw .stopped }
                 let step = try await nextStep()
                 if step == .end { return }
+                // Longer from step to step while nothing happens.
                 if pause > .zero { do { try await Task.sleep(for: pause) } catch { throw .stopped } }
             }
         } catch {
             problem = error.code == .cancelled ? nil : error.message
             // In a task of its own, for this one may be cancelled.
-            await Task { _ = try? await self.note(isRunning: false) }.value
+            await Task { try? await self.note(isRunning: false) }.value
             throw error
         }
     }
@@ -61,9 +62,9 @@ actor LiveRun {
     /// A step. A failure that may pass is reported, and the step tried again after a pause.
     private func nextStep() async throws(MoveError) -> Outcome {
         do throws(MoveError) {
-            let isDone = try await during("Running the move “\(live.layout.name)”") { try await self.step() }
+            let outcome = try await during("Running the move “\(live.layout.name)”") { try await self.step() }
             failures = 0
-            return isDone ? .end : .next
+            return outcome
         } catch {
             guard error.isRetryable else { throw error }
             failures += 1
@@ -99,8 +100,7 @@ actor LiveRun {
         }
     }
 
-    /// - Returns: Whether nothing is left to do.
-    private func step() async throws -> Bool {
+    private func step() async throws -> Outcome {
         request = try await live.request()
         throttle.limit = request.limit
         problem = nil
@@ -108,7 +108,8 @@ actor LiveRun {
         if request.isPaused {
             try await reopen()
             pause = live.longestPause
-            return try await note()
+            try await note()
+            return .next
         }
         let before = carried
         // What came late, on the side that does not serve, before anything that changes sides.
@@ -122,25 +123,24 @@ actor LiveRun {
                 try await startCopy()
             }
         case .copy:
-            if wanted == .idle { return try await giveUp() }
-            try await copy()
-            try await become(.dualWrite, first: .old)
+            if wanted != .idle { try await copy() }
+            try await become(wanted == .idle ? .idle : .dualWrite, first: .old)
         case .dualWrite, .shadowRead:
-            if wanted == .idle { return try await giveUp() }
             if wanted < control.phase {
-                try await become(.dualWrite, first: .old)
+                try await become(wanted == .idle ? .idle : .dualWrite, first: .old)
             } else if wanted > control.phase, control.phase == .dualWrite {
                 try await carry(from: .old)
-                if try await sweep() { try await become(.shadowRead, first: .old) }
+                try await compareSides()
+                try await become(.shadowRead, first: .old)
             } else if wanted > control.phase {
-                try await flip(to: .cutOver)
+                try await changeSides(to: .cutOver)
             } else {
                 try await reopen()
                 try await carry(from: .old)
             }
         case .cutOver:
             if wanted < .cutOver {
-                try await flip(to: .shadowRead)
+                try await changeSides(to: .shadowRead)
             } else {
                 try await reopen()
                 try await carry(from: .new)
@@ -157,7 +157,13 @@ actor LiveRun {
             if isQuiet { return try await end() }
         }
         pause = carried == before ? min(max(pause * 2, .milliseconds(20)), live.longestPause) : .zero
-        return try await note()
+        try await note()
+        return .next
+    }
+
+    private func end() async throws -> Outcome {
+        try await note(isRunning: false)
+        return .end
     }
 
     /// Whether no device has come late for a while.
@@ -167,8 +173,8 @@ actor LiveRun {
 
     func show(_ text: String) {
         activity = text
-        var status = LiveMoveStatus(name: live.layout.name, phase: control.phase, waiting: 0)
-        status.requested = request.phase
+        var status = LiveMoveStatus(name: live.layout.name, phase: control.phase)
+        (status.requested, status.isRunning) = (request.phase, true)
         (status.activity, status.problem, status.carried) = (activity, problem, carried)
         (status.isPaused, status.limit, status.reportedAt) = (request.isPaused, request.limit, Timestamp(Date()))
         report(status)
@@ -176,15 +182,14 @@ actor LiveRun {
 
     func report(_ text: String) async {
         show(text)
-        _ = try? await note()
+        try? await note()
     }
 
     /// At most once in five seconds, and at the end.
-    @discardableResult
-    func note(isRunning: Bool = true) async throws -> Bool {
-        if isRunning, let reported, reported.duration(to: .now) < .seconds(5) { return false }
+    func note(isRunning: Bool = true) async throws {
+        if isRunning, let reported, reported.duration(to: .now) < .seconds(5) { return }
         reported = .now
-        if isRunning { for side in [MoveSide.old, .new] { try await carrier.forgetOldMarkers(side) } }
+        if isRunning { for side in MoveSide.allCases { try await carrier.forgetOldMarkers(side) } }
         try await carrier.clients.old.setDocument(
             live.layout.progress,
             [
@@ -192,6 +197,5 @@ actor LiveRun {
                 "activity": activity.map { .of($0) } ?? .null, "problem": problem.map { .of($0) } ?? .null,
             ]
         ).acknowledged()
-        return false
     }
 }

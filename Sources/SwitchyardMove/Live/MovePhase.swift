@@ -34,7 +34,7 @@ public enum MovePhase: String, Sendable, Hashable, Codable, CaseIterable, Compar
 }
 
 /// One of the two backends of a live move.
-public enum MoveSide: String, Sendable, Hashable, Codable {
+public enum MoveSide: String, Sendable, Hashable, Codable, CaseIterable {
     case old, new
 
     var other: MoveSide { self == .old ? .new : .old }

@@ -48,7 +48,7 @@ public final class MovingStorageClient: RoutedStorageClient {
     init(
         _ clients: Sides<any StorageClient>, _ layout: MoveLayout, _ observer: any InfrastructureObserver
     ) throws(MoveError) {
-        for side in [MoveSide.old, .new] { try Self.check(clients[side]) }
+        for side in MoveSide.allCases { try Self.check(clients[side]) }
         self.clients = clients
         log = MoveLog(layout)
         let feed = PhaseFeed(clients, layout, clock: clients.old.clock)
@@ -65,7 +65,7 @@ public final class MovingStorageClient: RoutedStorageClient {
             observer.observe(InfrastructureEvent(service: .storage, provider: provider, kind: .notice(text)))
         }
         shadow = ShadowReads(clients, report: report)
-        feed.start { [weak self] control in await self?.follow(control) }
+        feed.start { [weak self] _ in await self?.followPhase() }
     }
 
     deinit { feed.stop() }
@@ -91,8 +91,8 @@ public final class MovingStorageClient: RoutedStorageClient {
 
     // MARK: Changing sides
 
-    /// Follows the control document, until this device is on the side that it names.
-    private func follow(_ control: MoveControl) async {
+    /// Returns when this device is on the side that the newest phase names.
+    private func followPhase() async {
         var pause = Duration.milliseconds(200)
         while !Task.isCancelled, let from = staleSide {
             do throws(StorageError) {

@@ -41,7 +41,7 @@ final class PhaseFeed: Sendable {
     /// - Parameter changed: Called with each newer control document, one call at a time.
     func start(_ changed: @escaping @Sendable (MoveControl) async -> Void) {
         let delivery = Task { [stream = changes.stream] in for await control in stream { await changed(control) } }
-        let following = [MoveSide.old, .new].map { side in
+        let following = MoveSide.allCases.map { side in
             Task { [weak self, interval, clock] in
                 var pause = interval
                 while !Task.isCancelled {

@@ -40,8 +40,7 @@
             let process = Task { try await live.run() }
             let count = bench.settings.count(400, quick: 40)
             for phase in [MovePhase.dualWrite, .shadowRead, .cutOver] {
-                try await live.request(phase)
-                while try await live.status().phase != phase { try await Task.sleep(for: .milliseconds(20)) }
+                try await live.reach(phase)
                 let results = try await BenchComparison(rounds: bench.settings.count(7, quick: 1)).run([
                     .init("alone, get") { try await Self.gets(count, plain) },
                     .init("alone, set") { try await Self.sets(count, plain, "plain") },
