@@ -49,4 +49,24 @@ import Testing
         #expect(try await move("import", "--from", archive, "--to", last, "--throttle", "1000") == .success)
         #expect(try await move("verify", "--from", old, "--to", last) == .success)
     }
+
+    @Test func `A rehearsal copies everything into a local server of the target's kind, and leaves the target alone`()
+        async throws
+    {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let (old, new) = (try await site("old", documents: 20), try await site("new", documents: 0))
+        func move(_ words: String...) async throws -> SwitchyardCLI.ExitStatus {
+            try await CommandLineTool.run(["move"] + words)
+        }
+        #expect(try await move("rehearse", "--from", old, "--to", new) == .success)
+        #expect(try await move("verify", "--from", old, "--to", new) == .failure)
+        // No one is at that address: a rehearsal does not ask.
+        let hosted = folder.appendingPathComponent("hosted.json")
+        try Data(
+            #"{"default":"firebase","providers":{"firebase":{"project":"p","apiKey":"k","emulators":{"firestore":"127.0.0.1:9"}}}}"#
+                .utf8
+        ).write(to: hosted)
+        #expect(try await move("rehearse", "--from", old, "--to", hosted.path, "--json") == .success)
+        await #expect(throws: UsageError.self) { try await move("rehearse", "--from", old, "--to", folder.path) }
+    }
 }
