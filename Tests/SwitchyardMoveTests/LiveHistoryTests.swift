@@ -22,13 +22,19 @@ import Testing
         var needsPostgres: Bool { self != .mockToFirebase && self != .firebaseToMock }
     }
 
-    private static var pairs: [Pair] {
-        if let name = ProcessInfo.processInfo.environment["SWITCHYARD_LIVE_PAIR"] { return [Pair(rawValue: name)!] }
-        return Pair.allCases.filter { !$0.needsPostgres || PostgresServer.isInstalled }
+    /// All, or the one that is asked for.
+    private static func pairs(onPostgres: Bool) -> [Pair] {
+        let name = ProcessInfo.processInfo.environment["SWITCHYARD_LIVE_PAIR"]
+        return Pair.allCases.filter { $0.needsPostgres == onPostgres && (name ?? $0.rawValue) == $0.rawValue }
     }
 
-    @Test(arguments: pairs)
-    func `The same on local servers`(pair: Pair) async throws {
+    @Test(arguments: pairs(onPostgres: false))
+    func `The same on a local Firebase`(pair: Pair) async throws { try await check(pair) }
+
+    @Test(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"), arguments: pairs(onPostgres: true))
+    func `The same on a local Supabase`(pair: Pair) async throws { try await check(pair) }
+
+    private func check(_ pair: Pair) async throws {
         let end = ContinuousClock.now + .seconds(Self.number("SWITCHYARD_LIVE_SECONDS") ?? (Self.isFull ? 5 : 3))
         var seed = Self.firstSeed
         repeat {
