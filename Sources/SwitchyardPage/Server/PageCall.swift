@@ -65,7 +65,9 @@ struct PageCall: Sendable {
     /// As whom to do it: a member of the body, or JSON in the query.
     func persona() throws(PageFailure) -> Persona {
         if let text = query("as"), !text.isEmpty {
-            guard let json = try? JSON(parsing: Array(text.utf8)) else { throw .invalid("“as” in the query is no JSON.") }
+            guard let json = try? JSON(parsing: Array(text.utf8)) else {
+                throw .invalid("“as” in the query is no JSON.")
+            }
             return try Persona(json)
         }
         return try Persona(body["as"])
