@@ -65,11 +65,11 @@ async function failure(response) {
     return new Failure(response.status, error);
 }
 
-export async function call(method, path, body, { signal } = {}) {
+export async function call(method, path, body, { signal, isLast } = {}) {
     let response;
     try {
         response = await fetch(`/api/${path}`, {
-            method, signal, cache: 'no-store',
+            method, signal, cache: 'no-store', keepalive: Boolean(isLast),
             headers: headers(body === undefined ? {} : { 'Content-Type': 'application/json' }),
             body: body === undefined ? undefined : written(body),
         });

@@ -1,8 +1,7 @@
 // The connected app: what it knows of itself, as its observer reports it.
 
-import { h, clock, fill, icon, paced, plural, since, size, select } from './dom.js';
+import { h, clock, count, fill, icon, paced, plural, since, size, select } from './dom.js';
 import { call } from './api.js';
-import { go } from './state.js';
 import { on } from './events.js';
 import { nothing, wrongBox } from './dialogs.js';
 
@@ -54,20 +53,20 @@ export class ConnectedView {
         const card = (title, number, ...content) => h('section.app-card', { 'aria-label': title }, h('h2', title, number ? h('span.badge', String(number)) : null), content);
         const list = (items, empty, line) => items?.length ? h('ul.rows', items.map(line)) : h('p.quiet-text', empty);
         const stateChip = (word, kind) => h('span.chip', { class: kind }, word);
-        const refused = (made.writes ?? []).filter(write => write.state === 'refused');
+        const line = (title, chip, ...more) => h('li.entry', h('div.entry-head', h('span.grow', title), chip), more.flat().filter(Boolean).map(part => part instanceof Node ? part : h('span.quiet-text', part)));
+        const bar = (label, done, total) => h('progress', { max: String(total || 1), value: done ?? 0, 'aria-label': label });
+        const age = since0 => since0 ? `for ${since(since0)}` : null;
         fill(this.body,
-            card('Services', 0, list(made.services, 'None', service => h('li', h('span.grow', h('strong', service.service)), service.switching
-                ? [h('span.chip.warn', `switching to ${typeof service.switching === 'string' ? service.switching : service.switching.to ?? '…'}`)] : null, h('code', service.provider)))),
-            card('Live queries', made.live?.length, list(made.live, 'No live query is open.', live => h('li.tall', h('span.grow', h('code', live.target), live.error ? h('span.bad-text', live.error) : null),
-                h('span.quiet-text', [live.documents !== undefined && live.documents !== null ? plural(live.documents, 'document') : null, live.since ? `for ${since(live.since)}` : null].filter(Boolean).join(', ')),
-                stateChip(live.state, { live: 'good', cached: 'warn', waiting: 'warn', failed: 'bad' }[live.state] ?? '')))),
-            card('Writes', made.writes?.length, list(made.writes, 'Nothing waits to be sent.', write => h('li.tall', h('span.grow', h('strong', write.kind), ' ', h('code', write.path), write.reason ? h('span.bad-text', write.reason) : null),
-                h('span.quiet-text', write.since ? `for ${since(write.since)}` : ''), stateChip(write.state, { refused: 'bad', sending: 'good' }[write.state] ?? 'warn'))),
-            refused.length ? h('p.hint', `${plural(refused.length, 'write')} refused: the reason stands beside each.`) : null),
-            card('Transfers', made.transfers?.length, list(made.transfers, 'No file is on its way.', transfer => h('li', icon(transfer.direction === 'upload' ? 'upload' : 'download'), h('span.grow', h('code', transfer.path)),
-                h('progress', { max: String(transfer.total || 1), value: transfer.done, 'aria-label': transfer.path }), h('span.quiet-text', `${size(transfer.done)} of ${size(transfer.total)}`), h('span.chip', transfer.state)))),
-            card('Moves', made.moves?.length, list(made.moves, 'No switch or move is running.', move => h('li.tall', h('span.grow', h('strong', typeof move === 'string' ? move : move.name ?? move.what ?? 'Move'), typeof move === 'object' ? h('span.quiet-text', ` ${move.phase ?? move.state ?? ''}`) : null),
-                typeof move === 'object' && move.total ? [h('progress', { max: String(move.total), value: move.done ?? 0, 'aria-label': 'Progress of the move' }), h('span.quiet-text', `${move.done ?? 0} of ${move.total}`)] : null))),
-            card('Last errors', made.errors?.length, list(made.errors, 'None', error => h('li.tall', h('time', clock(error.at)), h('span.grow', h('strong', error.operation), ' ', h('code', error.target ?? ''), h('span.bad-text', error.message))))));
+            card('Services', 0, list(made.services, 'None', service => line(h('strong', service.service), [service.switching
+                ? h('span.chip.warn', `switching to ${typeof service.switching === 'string' ? service.switching : service.switching.to ?? '…'}`) : null, h('code', service.provider)]))),
+            card('Live queries', made.live?.length, list(made.live, 'No live query is open.', live => line(h('code', live.target), stateChip(live.state, { live: 'good', cached: 'warn', waiting: 'warn', failed: 'bad' }[live.state] ?? ''),
+                [live.documents !== undefined && live.documents !== null ? plural(live.documents, 'document') : null, age(live.since)].filter(Boolean).join(', '), live.error ? h('span.bad-text', live.error) : null))),
+            card('Writes', made.writes?.length, list(made.writes, 'Nothing waits to be sent.', write => line([h('strong', write.kind), ' ', h('code', write.path)], stateChip(write.state, { refused: 'bad', sending: 'good' }[write.state] ?? 'warn'),
+                age(write.since), write.reason ? h('span.bad-text', write.reason) : null))),
+            card('Transfers', made.transfers?.length, list(made.transfers, 'No file is on its way.', transfer => line([icon(transfer.direction === 'upload' ? 'upload' : 'download'), ' ', h('code', transfer.path)], h('span.chip', transfer.state),
+                bar(transfer.path, transfer.done, transfer.total), `${size(transfer.done)} of ${size(transfer.total)}`))),
+            card('Switches and moves', made.moves?.length, list(made.moves, 'None is running.', move => typeof move === 'string' ? line(move) : line(h('strong', move.name ?? move.what ?? 'Move'), h('span.chip', move.phase ?? move.state ?? 'running'),
+                move.total ? [bar('Progress of the move', move.done, move.total), `${count(move.done ?? 0)} of ${count(move.total)}`] : null))),
+            card('Last errors', made.errors?.length, list(made.errors, 'None', error => line([h('strong', error.operation), ' ', h('code', error.target ?? '')], h('time.quiet-text', clock(error.at)), h('span.bad-text', error.message)))));
     }
 }

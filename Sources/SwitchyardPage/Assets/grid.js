@@ -20,11 +20,12 @@ export class Grid {
         this.head = h('div.grid-head', { role: 'row' });
         this.body = h('div.grid-body', { role: 'rowgroup' });
         this.blank = h('div.grid-blank', { hidden: true }, empty ?? null);
+        this.inner = h('div.grid-inner', h('div', { role: 'rowgroup' }, this.head), this.body);
         this.element = h('div.grid', {
             role: 'grid', tabindex: '0', 'aria-label': label, 'aria-rowcount': '0', 'aria-multiselectable': isMarkable || null,
             onkeydown: event => this.keyed(event),
             onscroll: () => this.scrolled(),
-        }, h('div.grid-inner', h('div', { role: 'rowgroup' }, this.head), this.body), this.blank);
+        }, this.inner, this.blank);
         this.body.addEventListener('click', event => this.clicked(event));
         this.body.addEventListener('dblclick', event => this.clicked(event, true));
         this.setColumns(columns);
@@ -35,6 +36,9 @@ export class Grid {
     setColumns(columns) {
         this.columns = columns;
         this.element.style.setProperty('--columns', columns.map(column => column.width).join(' '));
+        // No narrower than its columns; beyond that it scrolls.
+        const least = columns.reduce((sum, column) => sum + parseFloat(column.width.match(/([\d.]+)px/)?.[1] ?? 60), 0);
+        this.inner.style.minWidth = `${least + 12 * (columns.length + 1)}px`;
         this.element.setAttribute('aria-colcount', String(columns.length));
         this.head.replaceChildren(...columns.map((column, index) => {
             const sort = column.sort ?? 'none';

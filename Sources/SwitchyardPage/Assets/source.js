@@ -29,6 +29,7 @@ export class Source {
                 if (event.backend === state.backend?.id && event.service === 'storage' && event.status !== null && event.status !== undefined && isWrite.test(`${event.what}`)) this.touched();
             }),
             on('gap', () => this.touched()),
+            leaving(() => this.stopWatching()),
             on('reset', event => { if (!event.backend || event.backend === state.backend?.id) this.touched(); }),
         ];
     }
@@ -50,7 +51,9 @@ export class Source {
     }
 
     stopWatching() {
-        if (this.isWatching) ask('DELETE', `watch/${encodeURIComponent(this.watch)}`).catch(() => {});
+        // Also when the tab closes: the request outlives it.
+        if (this.isWatching) ask('DELETE', `watch/${encodeURIComponent(this.watch)}`, undefined, { isLast: true }).catch(() => {});
+        this.isWatching = false;
     }
 
     end() {
@@ -221,6 +224,11 @@ export class Source {
         this.fresh.delete(path);
         return false;
     }
+}
+
+function leaving(work) {
+    addEventListener('pagehide', work);
+    return () => removeEventListener('pagehide', work);
 }
 
 /// At most once in so long, and once more at the end.
