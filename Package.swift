@@ -120,9 +120,9 @@ let package = Package(
             dependencies: [
                 "Switchyard", "SwitchyardBytes", "SwitchyardWire", "SwitchyardText", "SwitchyardServerKit",
                 "SwitchyardLocalFirebase", "SwitchyardLocalSupabase", "SwitchyardFirebase", "SwitchyardSupabase",
-                "SwitchyardProviderHTTP",
+                "SwitchyardProviderHTTP", "SwitchyardFirestoreFormat",
             ],
-            resources: ["index.html"].map { .embedInCode("Assets/\($0)") }),
+            resources: ["Assets/index.html", "Rules/default.rules", "Rules/files.rules"].map { .embedInCode($0) }),
 
         // Programs.
         // The example's story is told by `switchyard demo` too.
