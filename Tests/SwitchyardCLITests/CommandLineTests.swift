@@ -110,7 +110,7 @@ import Testing
     @Test(.enabled(if: FileHandle(forWritingAtPath: "/dev/full") != nil, "there is no /dev/full"))
     func `Output that cannot be written does not end the program`() async throws {
         let full = try #require(FileHandle(forWritingAtPath: "/dev/full"))
-        #expect(try await RunningProgram(["help"], output: full).status() == ExitStatus.success.rawValue)
+        #expect(try await ToolRun(["help"], output: full).status() == ExitStatus.success.rawValue)
     }
 
     @Test func `Local servers are as open as they are asked to be, and no more`() throws {

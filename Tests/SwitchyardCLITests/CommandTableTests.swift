@@ -74,16 +74,9 @@ import Testing
 
                 COMP_WORDS=(\(array)); COMP_CWORD=\(words.count - 1); _switchyard; printf '%s\\n' "${COMPREPLY[@]}"
                 """
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/bin/bash")
-        process.arguments = ["-c", program]
-        let pipe = Pipe()
-        process.standardOutput = pipe
-        try process.run()
-        let data = try #require(try pipe.fileHandleForReading.readToEnd())
-        process.waitUntilExit()
-        #expect(process.terminationStatus == 0)
-        return String(decoding: data, as: UTF8.self).split(separator: "\n").map(String.init)
+        let bash = try await TestProgram.finished(["/bin/bash", "-c", program])
+        #expect(bash.status == 0, "\(bash.errors)")
+        return bash.text.split(separator: "\n").map(String.init)
     }
 
     private static let bash = FileManager.default.isExecutableFile(atPath: "/bin/bash")
@@ -115,11 +108,7 @@ import Testing
         else {
             return
         }
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: path)
-        process.arguments = ["-n", "-c", run.output]
-        try process.run()
-        process.waitUntilExit()
-        #expect(process.terminationStatus == 0)
+        let read = try await TestProgram.finished([path, "-n", "-c", run.output])
+        #expect(read.status == 0, "\(read.errors)")
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import SwitchyardConformance
+import SwitchyardTestSupport
 import Testing
 
 @testable import SwitchyardCLI
@@ -18,21 +19,14 @@ import Testing
 
     /// What a reader of XML makes of a text: each element with its attributes.
     private func elements(_ xml: String) throws -> [(name: String, attributes: [String: String])] {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/python3")
-        process.arguments = [
-            "-c",
+        let read = try TestProgram.run([
+            "python3", "-c",
             """
             import json, sys, xml.etree.ElementTree as tree
             print(json.dumps([[e.tag, e.attrib] for e in tree.fromstring(sys.argv[1].encode()).iter()]))
             """, xml,
-        ]
-        let pipe = Pipe()
-        process.standardOutput = pipe
-        try process.run()
-        let data = try #require(try pipe.fileHandleForReading.readToEnd())
-        process.waitUntilExit()
-        let list = try #require(try JSONSerialization.jsonObject(with: data) as? [[Any]])
+        ])
+        let list = try #require(try JSONSerialization.jsonObject(with: Data(read.output)) as? [[Any]], "\(read.errors)")
         return list.map { ($0[0] as? String ?? "", $0[1] as? [String: String] ?? [:]) }
     }
 

@@ -55,12 +55,12 @@ struct ConformanceTableTests {
             "tables-\(UInt64.random(in: 0 ... .max)).json")
         defer { try? FileManager.default.removeItem(at: file) }
         try Data(Self.json(supabase).utf8).write(to: file)
-        let program = try RunningProgram([
+        let program = try ToolRun([
             "conformance", "--config", file.path, "--client", "storage", "--filter", "batches",
         ])
         #expect(try await program.status() == 0)
-        try await program.says("skipped without mixed batches: ")
-        try await program.says(" passed, 0 failed, ")
+        try await program.prints("skipped without mixed batches: ")
+        try await program.prints(" passed, 0 failed, ")
         #expect(try await Self.run("select count(*) from public.switchyard_conformance", on: supabase) == "0")
 
         let harness = try await ConfiguredHarness(configuration)
@@ -105,9 +105,9 @@ struct ConformanceTableTests {
     }
 
     @Test func `The statements are printed alone`() async throws {
-        let program = try RunningProgram(["conformance", "--sql"])
+        let program = try ToolRun(["conformance", "--sql"])
         #expect(try await program.status() == 0)
-        try await program.says("create table public.switchyard_conformance (")
+        try await program.prints("create table public.switchyard_conformance (")
         #expect(throws: UsageError.self) { try ConformanceCommand(["--sql", "--json"]) }
     }
 }

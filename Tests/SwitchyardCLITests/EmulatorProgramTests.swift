@@ -42,7 +42,7 @@ import Testing
     private static let supabaseRun: SideRun<Int, Void> = SideRun { try await EmulatorProgramTests().supabase() }
 
     private func supabase() async throws {
-        let program = try RunningProgram(["emulator", "supabase"])
+        let program = try ToolRun(["emulator", "supabase"])
         let variables = try await program.variables(with: "SUPABASE_URL")
         let url = try #require(variables["SUPABASE_URL"])
         let address = try #require(variables["SUPABASE_DB_URL"])
@@ -95,7 +95,7 @@ import Testing
     private static let bothRun: SideRun<Int, Void> = SideRun { try await EmulatorProgramTests().both() }
 
     private func both() async throws {
-        let program = try RunningProgram(["emulator", "all", "--signed-tokens"])
+        let program = try ToolRun(["emulator", "all", "--signed-tokens"])
         let variables = try await program.variables(with: "SUPABASE_URL")
         let host = try #require(variables["FIREBASE_AUTH_EMULATOR_HOST"])
         let url = try #require(variables["SUPABASE_URL"])
@@ -133,15 +133,15 @@ import Testing
         let firebase = try LocalFirebase(options)
         options.project = "demo-foreign"
         let foreign = try LocalFirebase(options)
-        let program = try RunningProgram([
+        let program = try ToolRun([
             "emulator", "supabase", "--trust-firebase", firebase.url.absoluteString, "--bucket", "files,photos",
             "--open",
         ])
         let variables = try await program.variables(with: "SUPABASE_URL")
         let url = try #require(variables["SUPABASE_URL"])
         let key = try #require(variables["SUPABASE_ANON_KEY"])
-        try await program.says("Accepts ID tokens of the Firebase project “demo-switchyard”.")
-        try await program.says("Access to files is open")
+        try await program.prints("Accepts ID tokens of the Firebase project “demo-switchyard”.")
+        try await program.prints("Access to files is open")
         try await withTransport { transport throws in
             #expect(try await documents(url, key, of: firebase, by: transport).json["documents"] == [])
             #expect(try await documents(url, key, of: foreign, by: transport).status == 401)
@@ -179,7 +179,7 @@ import Testing
     private static let forgedRun: SideRun<Int, Void> = SideRun { try await EmulatorProgramTests().forged() }
 
     private func forged() async throws {
-        let program = try RunningProgram(["emulator", "all"])
+        let program = try ToolRun(["emulator", "all"])
         let variables = try await program.variables(with: "SUPABASE_URL")
         let url = try #require(variables["SUPABASE_URL"])
         let key = try #require(variables["SUPABASE_ANON_KEY"])
@@ -207,7 +207,7 @@ import Testing
         let firebase = try LocalFirebase()
         let address = firebase.url.absoluteString
         await firebase.stop()
-        let program = try RunningProgram(["emulator", "supabase", "--trust-firebase", address])
+        let program = try ToolRun(["emulator", "supabase", "--trust-firebase", address])
         #expect(try await program.status() == 1)
         let command = try EmulatorCommand(["supabase", "--trust-firebase", address])
         #expect(command.trusted == address)
@@ -215,15 +215,15 @@ import Testing
 
     @Test func `Of both servers the first one is announced before the second one has started`() async throws {
         let nowhere = "postgresql://postgres@127.0.0.1:1/postgres"
-        let program = try RunningProgram(["emulator", "all", "--database", nowhere])
-        try await program.says("Local Firebase for project “demo-switchyard”")
-        try await program.says("The local Supabase starts …")
+        let program = try ToolRun(["emulator", "all", "--database", nowhere])
+        try await program.prints("Local Firebase for project “demo-switchyard”")
+        try await program.prints("The local Supabase starts …")
         #expect(try await program.status() == 1)
     }
 
     @Test func `An open local Firebase lets everybody write, another one no one without a token`() async throws {
         for (words, status) in [(["--open"], 200), ([], 403)] {
-            let program = try RunningProgram(["emulator", "firebase"] + words)
+            let program = try ToolRun(["emulator", "firebase"] + words)
             let variables = try await program.variables(with: "GCLOUD_PROJECT")
             let host = try #require(variables["FIRESTORE_EMULATOR_HOST"])
             try await withTransport { transport in
@@ -244,7 +244,7 @@ import Testing
     private static let firebaseRun: SideRun<Int, Void> = SideRun { try await EmulatorProgramTests().firebase() }
 
     private func firebase() async throws {
-        let program = try RunningProgram(["emulator", "firebase", "--project", "demo-end"])
+        let program = try ToolRun(["emulator", "firebase", "--project", "demo-end"])
         let variables = try await program.variables(with: "GCLOUD_PROJECT")
         let host = try #require(variables["FIRESTORE_EMULATOR_HOST"])
         #expect(variables["GCLOUD_PROJECT"] == "demo-end")

@@ -50,7 +50,7 @@ struct SupabaseInstallTests {
             let file = files.appendingPathComponent("install-\(UInt64.random(in: 0 ... .max)).sql")
             try Data().write(to: file)
             let output = try FileHandle(forWritingTo: file)
-            #expect(try await RunningProgram(["supabase", "install", "--print"] + words, output: output).status() == 0)
+            #expect(try await ToolRun(["supabase", "install", "--print"] + words, output: output).status() == 0)
             return file
         }
         let (forPsql, forEditor) = (try await printed(["--domain"]), try await printed(["--domain", "--editor"]))
@@ -66,20 +66,11 @@ struct SupabaseInstallTests {
         // A newer version is there: psql says so by its status as well.
         try await server.query("update switchyard.settings set schema = 1000; delete from switchyard.rules")
         let psql = PostgresPrograms.installed?.path("psql") ?? "psql"
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: psql)
-        process.arguments = [
-            "-h", "127.0.0.1", "-p", "\(server.port)", "-U", "postgres", "-d", server.name, "-X", "-q", "-f",
+        let newer = try await TestProgram.finished([
+            psql, "-h", "127.0.0.1", "-p", "\(server.port)", "-U", "postgres", "-d", server.name, "-X", "-q", "-f",
             forPsql.path,
-        ]
-        let output = Pipe()
-        process.standardOutput = output
-        process.standardError = output
-        try process.run()
-        let said = Task.detached { output.fileHandleForReading.readDataToEndOfFile() }
-        process.waitUntilExit()
-        #expect(process.terminationStatus != 0)
-        #expect(String(decoding: await said.value, as: UTF8.self).contains("newer than version"))
+        ])
+        #expect(newer.status != 0 && newer.errors.contains("newer than version"))
         #expect(try await server.query("select count(*) from switchyard.rules") == "0")
     }
 
@@ -101,29 +92,29 @@ struct SupabaseInstallTests {
         try await server.query(DocumentSchema.installation(domain: true))
         let address = ["--database", "postgresql://postgres@127.0.0.1:\(server.port)/\(server.name)"]
         let present = "select count(*) from pg_proc where proname = 'switchyard_get'"
-        for answer in [nil, "no\n", "y\n"] {
-            let program = try RunningProgram(["supabase", "uninstall"] + address, input: answer)
+        for answer in ["", "no\n", "y\n"] {
+            let program = try ToolRun(["supabase", "uninstall"] + address, input: answer)
             #expect(try await program.status() == 1)
-            try await program.says("- function public.switchyard_get(text[])")
-            try await program.says("- table switchyard.documents")
+            try await program.prints("- function public.switchyard_get(text[])")
+            try await program.prints("- table switchyard.documents")
             #expect(try await server.query(present) == "1")
         }
-        let part = try RunningProgram(["supabase", "uninstall", "--domain", "--yes"] + address)
+        let part = try ToolRun(["supabase", "uninstall", "--domain", "--yes"] + address)
         #expect(try await part.status() == 0)
-        try await part.says("- function switchyard.domain_reads")
+        try await part.prints("- function switchyard.domain_reads")
         #expect(try await server.query(present) == "1")
 
-        let kept = try RunningProgram(["supabase", "uninstall", "--keep-data"] + address, input: "yes\n")
+        let kept = try ToolRun(["supabase", "uninstall", "--keep-data"] + address, input: "yes\n")
         #expect(try await kept.status() == 0)
-        try await kept.says("Tables stay, with their contents.")
+        try await kept.prints("Tables stay, with their contents.")
         #expect(try await server.query(present + " union all select count(*) from switchyard.documents") == "0\n0")
 
-        let rest = try RunningProgram(["supabase", "uninstall", "--yes"] + address)
+        let rest = try ToolRun(["supabase", "uninstall", "--yes"] + address)
         #expect(try await rest.status() == 0)
-        try await rest.says("- schema switchyard")
-        let again = try RunningProgram(["supabase", "uninstall"] + address)
+        try await rest.prints("- schema switchyard")
+        let again = try ToolRun(["supabase", "uninstall"] + address)
         #expect(try await again.status() == 0)
-        try await again.says("has nothing of this")
+        try await again.prints("has nothing of this")
     }
 
     @Test func `The SQL of a removal begins with a list of what goes, and psql runs it`() async throws {
@@ -135,7 +126,7 @@ struct SupabaseInstallTests {
         try Data().write(to: file)
         defer { try? FileManager.default.removeItem(at: file) }
         let words = ["supabase", "uninstall", "--print", "--editor"]
-        #expect(try await RunningProgram(words, output: FileHandle(forWritingTo: file)).status() == 0)
+        #expect(try await ToolRun(words, output: FileHandle(forWritingTo: file)).status() == 0)
         let sql = try String(contentsOf: file, encoding: .utf8)
         #expect(sql.hasPrefix("-- Removes, as far as it is there:\n"))
         #expect(sql.contains("--   function public.switchyard_get\n"))
@@ -144,10 +135,10 @@ struct SupabaseInstallTests {
     }
 
     @Test func `An explanation needs no database`() async throws {
-        let program = try RunningProgram(["supabase", "install", "--explain", "--messages"])
+        let program = try ToolRun(["supabase", "install", "--explain", "--messages"])
         #expect(try await program.status() == 0)
-        try await program.says("table switchyard.installations: ")
-        try await program.says("function public.switchyard_messages: messages that a listener has missed.")
+        try await program.prints("table switchyard.installations: ")
+        try await program.prints("function public.switchyard_messages: messages that a listener has missed.")
         #expect(throws: UsageError.self) { try SupabaseInstallation(["--explain", "--print"]) }
         #expect(throws: UsageError.self) { try SupabaseRemoval(["--print", "--yes"]) }
     }

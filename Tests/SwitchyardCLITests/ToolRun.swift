@@ -1,10 +1,11 @@
 import Foundation
+import SwitchyardServerKit
 import SwitchyardTestSupport
 import Synchronization
 
 /// One run of the program from its start to its end: what it is given, and everything that it prints.
 final class ToolRun: Sendable {
-    private let process: Mutex<Process>
+    private let process: SpawnedProcess
     private let printed = Mutex<(output: [UInt8], errors: [UInt8])>(([], []))
     private let ends = Mutex(0)
     private let input: FileHandle?
@@ -21,73 +22,72 @@ final class ToolRun: Sendable {
         in folder: URL? = nil, output file: FileHandle? = nil
     ) throws {
         let tests = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: tests).deletingLastPathComponent()
-            .appendingPathComponent("switchyard")
-        process.arguments = words
-        if let folder { process.currentDirectoryURL = folder }
+        let program = URL(fileURLWithPath: tests).deletingLastPathComponent().appendingPathComponent("switchyard").path
         var variables = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("SWITCHYARD_") }
         variables["TERM"] = "xterm"
         variables.merge(environment) { _, new in new }
-        process.environment = variables
-        var readers: [(FileHandle, isError: Bool)] = []
+        // What the program gets is closed here once it has it: ours would keep a pipe or a terminal open after its end.
+        let (stdin, stdout, stderr): (Int32, Int32, Int32)
+        var readers: [(Int32, isError: Bool)] = []
         if let columns {
             var (ours, theirs): (Int32, Int32) = (0, 0)
             var size = winsize(ws_row: 24, ws_col: UInt16(columns), ws_xpixel: 0, ws_ypixel: 0)
             guard openpty(&ours, &theirs, nil, nil, &size) == 0 else { throw NoTerminal() }
-            let handle = FileHandle(fileDescriptor: theirs, closeOnDealloc: true)
-            process.standardInput = handle
-            process.standardOutput = handle
-            process.standardError = handle
+            (stdin, stdout, stderr) = (theirs, theirs, theirs)
             terminal = ours
             input = nil
-            readers = [(FileHandle(fileDescriptor: ours, closeOnDealloc: true), false)]
+            readers = [(ours, false)]
         } else {
             terminal = nil
-            let (stdin, stdout, stderr) = (Pipe(), Pipe(), Pipe())
-            process.standardInput = stdin
-            process.standardOutput = file ?? stdout
-            process.standardError = stderr
+            let (typing, printing, complaining) = (try PipeEnds(), try PipeEnds(), try PipeEnds())
+            (stdin, stderr) = (typing.reader, complaining.writer)
+            let writer = FileHandle(fileDescriptor: typing.writer, closeOnDealloc: true)
             if let typed {
                 input = nil
                 let bytes = Data(typed.utf8)
-                let writer = stdin.fileHandleForWriting
                 Thread.detachNewThread {
                     try? writer.write(contentsOf: bytes)
                     try? writer.close()
                 }
             } else {
-                input = stdin.fileHandleForWriting
+                input = writer
             }
-            readers = [(stderr.fileHandleForReading, true)]
-            if file == nil { readers.append((stdout.fileHandleForReading, false)) }
+            readers = [(complaining.reader, true)]
+            if let file {
+                stdout = file.fileDescriptor
+                for end in [printing.reader, printing.writer] { close(end) }
+            } else {
+                stdout = printing.writer
+                readers.append((printing.reader, false))
+            }
         }
-        try process.run()
-        // Ours would keep the terminal open after its end.
-        if terminal != nil { try? (process.standardInput as? FileHandle)?.close() }
-        number = process.processIdentifier
-        self.process = Mutex(process)
+        defer { for end in Set([stdin, stdout, stderr]) where end != file?.fileDescriptor { close(end) } }
+        process = try SpawnedProcess(
+            "/bin/sh", ["-c", "cd \"$0\" && exec \"$@\"", folder?.path ?? ".", program] + words,
+            environment: variables, input: stdin, output: stdout, errors: stderr)
         expectedEnds = readers.count
-        for (handle, isError) in readers { read(handle, isError: isError) }
+        for (reader, isError) in readers { read(reader, isError: isError) }
     }
 
     struct NoTerminal: Error {}
 
-    let number: Int32
+    /// As which the system knows it.
+    var number: Int32 { process.id }
     private let expectedEnds: Int
 
-    private func read(_ handle: FileHandle, isError: Bool) {
+    private func read(_ reader: Int32, isError: Bool) {
         Thread.detachNewThread { [weak self] in
             var chunk = [UInt8](repeating: 0, count: 65_536)
             while true {
                 // A terminal whose other side is closed ends with an error.
-                let count = Foundation.read(handle.fileDescriptor, &chunk, chunk.count)
+                let count = Foundation.read(reader, &chunk, chunk.count)
                 if count < 0, errno == EINTR { continue }
                 guard count > 0 else { break }
                 self?.printed.withLock { printed in
                     if isError { printed.errors += chunk[..<count] } else { printed.output += chunk[..<count] }
                 }
             }
+            if self?.terminal != reader { close(reader) }
             self?.ends.withLock { $0 += 1 }
         }
     }
@@ -115,28 +115,68 @@ final class ToolRun: Sendable {
     }
 
     /// Ctrl-C, as a terminal passes it on.
-    func interrupt() { kill(number, SIGINT) }
+    func interrupt() { process.send(SIGINT) }
 
     /// Ends it without a chance to clean up.
     ///
     /// - Returns: Whether it was still running.
-    func killAtOnce() -> Bool {
-        process.withLock { process in
-            guard process.isRunning else { return false }
-            return kill(process.processIdentifier, SIGKILL) == 0
-        }
+    func killAtOnce() -> Bool { process.send(SIGKILL) }
+
+    var isRunning: Bool { process.isRunning }
+
+    /// The most memory that it has had, in bytes; zero once it has ended.
+    var peakMemory: Int {
+        let status = (try? String(contentsOfFile: "/proc/\(number)/status", encoding: .utf8)) ?? ""
+        let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
+        return (line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) } ?? 0) << 10
     }
 
     /// Waits for its end, and for everything it has printed.
+    ///
+    /// - Returns: Its exit status; minus the signal that has ended it.
     @discardableResult
     func status() async throws -> Int32 {
-        try await eventually("the program has ended: \(output)\(errors)", within: .seconds(60)) { [self] in
-            !process.withLock(\.isRunning) && ends.withLock { $0 } == expectedEnds
+        try await eventually("the program has ended: \(output)\(errors)") { [self] in
+            !process.isRunning && ends.withLock { $0 } == expectedEnds
         }
-        return process.withLock { $0.terminationReason == .exit ? $0.terminationStatus : -$0.terminationStatus }
+        return switch process.ended() {
+        case .exited(let status): status
+        case .killed(let signal): -signal
+        case .unknown, nil: throw HasEnded()
+        }
     }
 
-    deinit { process.withLock { if $0.isRunning { kill($0.processIdentifier, SIGKILL) } } }
+    /// Asks it to end, as a service manager does.
+    ///
+    /// - Returns: Its exit status; `nil` where the signal has ended it.
+    func end() async throws -> Int32? {
+        process.send(SIGTERM)
+        let status = try await status()
+        return status < 0 ? nil : status
+    }
+
+    struct HasEnded: Error {}
+
+    /// The variables that it prints, once the one that is waited for is among them.
+    func variables(with name: String) async throws -> [String: String] {
+        var found: [String: String] = [:]
+        try await eventually("it has printed its addresses") { [self] in
+            guard isRunning else { throw HasEnded() }
+            // A line counts once it is complete.
+            for line in output.split(separator: "\n", omittingEmptySubsequences: false).dropLast() {
+                let words = line.split(separator: " ", maxSplits: 1)
+                guard words.count == 2, words[0] == "export", let sign = words[1].firstIndex(of: "=") else { continue }
+                found[String(words[1][..<sign])] = String(words[1][words[1].index(after: sign)...])
+            }
+            return found[name] != nil
+        }
+        return found
+    }
+
+    deinit {
+        process.send(SIGKILL)
+        if let terminal { close(terminal) }
+    }
 }
 
 /// A folder of a test, with a configuration in it.

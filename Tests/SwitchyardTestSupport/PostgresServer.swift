@@ -92,26 +92,9 @@ package final class PostgresServer: Sendable {
 
     private static func run(_ command: [String], input: String) async throws -> String {
         #if os(Linux) || os(macOS)
-            let process = Process()
-            process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-            process.arguments = command
-            let (stdin, stdout, stderr) = (Pipe(), Pipe(), Pipe())
-            for pipe in [stdin, stdout, stderr] {
-                _ = fcntl(pipe.fileHandleForWriting.fileDescriptor, F_SETFD, FD_CLOEXEC)
-            }
-            process.standardInput = stdin
-            process.standardOutput = stdout
-            process.standardError = stderr
-            try process.run()
-            let errors = Task.detached { stderr.fileHandleForReading.readDataToEndOfFile() }
-            // It may end before it has read everything; its exit status and its complaint say why.
-            try? stdin.fileHandleForWriting.write(contentsOf: Data(input.utf8))
-            try stdin.fileHandleForWriting.close()
-            let output = await Task.detached { stdout.fileHandleForReading.readDataToEndOfFile() }.value
-            let complaint = String(decoding: await errors.value, as: UTF8.self)
-            process.waitUntilExit()
-            guard process.terminationStatus == 0 else { throw Failure(description: complaint) }
-            return String(decoding: output, as: UTF8.self).trimmingCharacters(in: .newlines)
+            let psql = try await TestProgram.finished(command, input: input)
+            guard psql.status == 0 else { throw Failure(description: psql.errors) }
+            return psql.text.trimmingCharacters(in: .newlines)
         #else
             throw Failure(description: "Programs cannot be started on this system.")
         #endif

@@ -20,7 +20,7 @@ import Synchronization
 ///
 /// A server that leaves resources behind when killed, such as shared memory, can first be asked to end by another signal.
 package final class ServerProcess: Sendable {
-    private let shell: SpawnedShell
+    private let shell: SpawnedProcess
     /// Our end of the socket, until it is closed.
     private let input: Mutex<Int32?>
     private let life: Int32
@@ -41,19 +41,19 @@ package final class ServerProcess: Sendable {
             Socket.close(input.reader)
             Socket.close(life.writer)
         }
-        do throws(SpawnedShell.Refusal) {
-            shell = try SpawnedShell(
-                """
-                log=$1; signal=$2; leftovers=$3; shift 3
-                "$@" 9>&1 < /dev/null > "$log" 2>&1 & server=$!
-                exec > /dev/null 2>&1; read -r word
-                kill -s "$signal" $server; turns=120
-                while [ "$signal" != KILL ] && kill -0 $server; do
-                  if [ $turns -eq 0 ]; then kill -9 $server; exit; fi
-                  sleep 0.05; turns=$((turns - 1))
-                done
-                [ -n "$word" ] || [ -z "$leftovers" ] || rm -rf -- "$leftovers"
-                """, ["server", logFile, signal, leftovers ?? ""] + command,
+        do throws(SpawnedProcess.Refusal) {
+            shell = try SpawnedProcess(
+                script: """
+                    log=$1; signal=$2; leftovers=$3; shift 3
+                    "$@" 9>&1 < /dev/null > "$log" 2>&1 & server=$!
+                    exec > /dev/null 2>&1; read -r word
+                    kill -s "$signal" $server; turns=120
+                    while [ "$signal" != KILL ] && kill -0 $server; do
+                      if [ $turns -eq 0 ]; then kill -9 $server; exit; fi
+                      sleep 0.05; turns=$((turns - 1))
+                    done
+                    [ -n "$word" ] || [ -z "$leftovers" ] || rm -rf -- "$leftovers"
+                    """, ["server", logFile, signal, leftovers ?? ""] + command,
                 environment: ProcessInfo.processInfo.environment.merging(environment) { _, ours in ours },
                 input: input.reader, output: life.writer)
         } catch {
@@ -101,35 +101,15 @@ package final class ServerProcess: Sendable {
     }
 }
 
-/// The two ends of a pipe. No other process that is started meanwhile inherits them: the shell would keep open what it waits
-/// to see closed.
-private struct PipeEnds {
-    let reader: Int32
-    let writer: Int32
-
-    /// - Parameter writable: Whether something is written to it, which must not end this process if no one reads any more.
-    init(writable: Bool = false) throws(ServerError) {
-        var ends: [Int32] = [-1, -1]
-        guard (writable ? Socket.pair(&ends) : pipe(&ends)) == 0 else { throw .cannotStart(errno) }
-        (reader, writer) = (ends[0], ends[1])
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-    }
-}
-
 /// Runs a program until it exits.
 package enum ProcessRun {
     /// - Parameter logFile: The file to which the program's output is appended.
-    /// - Returns: The program's exit status.
+    /// - Returns: The program's exit status; -1 if a signal has ended it.
     package static func status(of command: [String], logFile: String) async throws -> Int32 {
-        let shell = try SpawnedShell(
-            "log=$1; shift; exec \"$@\" < /dev/null >> \"$log\" 2>&1", ["run", logFile] + command,
+        let shell = try SpawnedProcess(
+            script: "log=$1; shift; exec \"$@\" < /dev/null >> \"$log\" 2>&1", ["run", logFile] + command,
             environment: ProcessInfo.processInfo.environment)
-        return try await withCheckedThrowingContinuation { continuation in
-            do throws(LoopThread.Refusal) {
-                try LoopThread.start { continuation.resume(returning: shell.wait()) }
-            } catch {
-                continuation.resume(throwing: error)
-            }
-        }
+        guard case .exited(let status) = try await shell.end() else { return -1 }
+        return status
     }
 }

@@ -1,21 +1,17 @@
 import Foundation
+import SwitchyardTestSupport
 
 /// Another process of this program, for a measurement that needs a fresh one.
 enum ChildProcess {
     static let flag = "--child"
 
     static func run(_ task: String, area: String, section: String, _ settings: BenchSettings) async throws -> Double {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: executablePath)
-        process.arguments = [flag, area, section, task] + (settings.isQuick ? ["--quick"] : [])
-        let output = Pipe()
-        process.standardOutput = output
-        try process.run()
-        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
-        let word = text.split(whereSeparator: \.isWhitespace).last.map(String.init)
-        guard process.terminationStatus == 0, let value = word.flatMap(Double.init) else {
-            throw BenchFailure("the process for \(section)/\(task) ended with status \(process.terminationStatus)")
+        let child = try await TestProgram.finished(
+            [executablePath, flag, area, section, task] + (settings.isQuick ? ["--quick"] : []))
+        let word = child.text.split(whereSeparator: \.isWhitespace).last.map(String.init)
+        guard child.status == 0, let value = word.flatMap(Double.init) else {
+            throw BenchFailure(
+                "the process for \(section)/\(task) ended with status \(child.status). \(child.errors)")
         }
         return value
     }

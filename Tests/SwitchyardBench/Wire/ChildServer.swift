@@ -1,29 +1,30 @@
 import Foundation
+import SwitchyardServerKit
 
 /// Another process of this program, which serves on a port until it is told to stop.
-final class ChildServer: @unchecked Sendable {
-    // `@unchecked Sendable`: `port` and `details` are immutable. `process` and `input` are constants whose objects are not
-    // shared; only `init` and `stop` use them, and a section calls `stop` once, after everything that has used the server has
-    // returned.
-
+final class ChildServer: Sendable {
     let port: Int
     /// What the server prints besides its port.
     let details: [String]
-    private let process = Process()
-    private let input = Pipe()
+    private let process: SpawnedProcess
+    private let input: FileHandle
 
     init(area: String = "wire", section: String, _ settings: BenchSettings = BenchSettings()) throws {
-        let output = Pipe()
-        process.executableURL = URL(fileURLWithPath: ChildProcess.executablePath)
-        process.arguments = [ChildProcess.flag, area, section, "serve"] + (settings.isQuick ? ["--quick"] : [])
-        process.standardInput = input
-        process.standardOutput = output
-        try process.run()
+        let (typed, printed) = (try PipeEnds(), try PipeEnds())
+        input = FileHandle(fileDescriptor: typed.writer, closeOnDealloc: true)
+        let output = FileHandle(fileDescriptor: printed.reader, closeOnDealloc: true)
+        defer { close(typed.reader) }
+        process = try SpawnedProcess(
+            ChildProcess.executablePath,
+            [ChildProcess.flag, area, section, "serve"] + (settings.isQuick ? ["--quick"] : []),
+            environment: ProcessInfo.processInfo.environment, input: typed.reader,
+            output: printed.writer)
+        close(printed.writer)
         var line: [UInt8] = []
-        while let byte = try output.fileHandleForReading.read(upToCount: 1)?.first, byte != 0x0A { line.append(byte) }
+        while let byte = try output.read(upToCount: 1)?.first, byte != 0x0A { line.append(byte) }
         let words = String(decoding: line, as: UTF8.self).split(separator: " ").map(String.init)
         guard let port = words.first.flatMap({ Int($0) }) else {
-            process.terminate()
+            process.send(SIGTERM)
             throw BenchFailure("the server did not report its port")
         }
         self.port = port
@@ -31,7 +32,7 @@ final class ChildServer: @unchecked Sendable {
     }
 
     func stop() {
-        try? input.fileHandleForWriting.close()
-        process.waitUntilExit()
+        try? input.close()
+        process.wait()
     }
 }

@@ -158,7 +158,7 @@ struct DoctorSetUpTests {
         let words = try cure(of: "address", in: closed, says: "switchyard emulator firebase --port \(firebase.port)")
         // Exactly this command, in a process.
         let command = try #require(words.components(separatedBy: "switchyard ").last)
-        let program = try RunningProgram(command.split(separator: " ").map(String.init))
+        let program = try ToolRun(command.split(separator: " ").map(String.init))
         _ = try await program.variables(with: "GCLOUD_PROJECT")
         expectFine("address", in: try await examine(right))
         _ = try await program.end()

@@ -29,12 +29,12 @@ final class DoorRun: Sendable {
         .firebase, .supabase, .firebase, .supabase, .socket, .firebase, .supabase,
     ]
 
-    let program: RunningProgram
+    let program: ToolRun
     private let variables: [String: String]
 
     /// Starts the servers.
     init(folder: URL) async throws {
-        program = try RunningProgram([
+        program = try ToolRun([
             "emulator", "all", "--folder", folder.path, "--phone-codes", "15555550100=123456",
         ])
         variables = try await program.variables(with: "SUPABASE_URL")

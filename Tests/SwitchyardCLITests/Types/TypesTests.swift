@@ -223,15 +223,8 @@ import Testing
             let map = build.appendingPathComponent("\(name)/module.modulemap").path
             if FileManager.default.fileExists(atPath: map) { flags += ["-Xcc", "-fmodule-map-file=\(map)"] }
         }
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: compiler ?? "")
-        process.arguments = flags + files
-        let pipe = Pipe()
-        process.standardError = pipe
-        try process.run()
-        let words = try pipe.fileHandleForReading.readToEnd() ?? Data()
-        process.waitUntilExit()
-        return (process.terminationStatus, String(decoding: words, as: UTF8.self))
+        let compiled = try TestProgram.run([compiler ?? ""] + flags + files)
+        return (compiled.status, compiled.errors)
     }
 
     @Test func `Names are made as Swift has them`() {

@@ -41,14 +41,6 @@ final class OpenSSLKey: Sendable {
     private struct Failed: Error {}
 
     private static func run(_ arguments: [String]) throws -> Bool {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = ["openssl"] + arguments
-        process.standardOutput = FileHandle.nullDevice
-        process.standardError = FileHandle.nullDevice
-        try process.run()
-        // Waiting would need a run loop, which the tests' threads do not have.
-        while process.isRunning { usleep(1000) }
-        return process.terminationStatus == 0
+        try TestProgram.run(["openssl"] + arguments).status == 0
     }
 }
