@@ -122,7 +122,13 @@ let package = Package(
                 "SwitchyardLocalFirebase", "SwitchyardLocalSupabase", "SwitchyardFirebase", "SwitchyardSupabase",
                 "SwitchyardProviderHTTP", "SwitchyardFirestoreFormat",
             ],
-            resources: ["Assets/index.html", "Rules/default.rules", "Rules/files.rules"].map { .embedInCode($0) }),
+            resources: [
+                "accounts.js", "acting.js", "api.js", "app.css", "app.js", "connected.js", "data.js",
+                "dialogs.js", "document.js", "dom.js", "events.js", "explain.js", "faults.js", "fields.js",
+                "files.js", "grid.js", "index.html", "messages.js", "outbox.js", "requests.js", "source.js",
+                "state.js", "stream.js", "undo.js", "values.js",
+            ].map { .embedInCode("Assets/\($0)") }
+                + ["default", "files"].map { .embedInCode("Rules/\($0).rules") }),
 
         // Programs.
         // The example's story is told by `switchyard demo` too.

@@ -10,8 +10,9 @@ import Testing
 @Suite struct RulesAgreementTests {
     private static let users: [String?] = [nil, "alice", "bob", "carol"]
     private static let paths = [
-        "users/alice", "users/bob", "users/alice/notes/a", "users/alice/contacts/bob", "users/alice/contactRequests/bob",
-        "users/alice/contactRequests/carol", "users/alice/notifications/n", "users/bob/contacts/alice",
+        "users/alice", "users/bob", "users/alice/notes/a", "users/alice/contacts/bob",
+        "users/alice/contactRequests/bob", "users/alice/contactRequests/carol", "users/alice/notifications/n",
+        "users/bob/contacts/alice",
         "users/alice/blockedContacts/carol", "checkIns/alice", "notes/a", "notes/b/parts/c", "ledger/x",
     ]
     private static let data: [JSON] = [
