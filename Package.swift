@@ -120,14 +120,15 @@ let package = Package(
             dependencies: [
                 "Switchyard", "SwitchyardBytes", "SwitchyardWire", "SwitchyardText", "SwitchyardServerKit",
                 "SwitchyardLocalFirebase", "SwitchyardLocalSupabase", "SwitchyardFirebase", "SwitchyardSupabase",
-                "SwitchyardProviderHTTP",
+                "SwitchyardProviderHTTP", "SwitchyardFirestoreFormat",
             ],
             resources: [
                 "accounts.js", "acting.js", "api.js", "app.css", "app.js", "connected.js", "data.js",
                 "dialogs.js", "document.js", "dom.js", "events.js", "explain.js", "faults.js", "fields.js",
                 "files.js", "grid.js", "index.html", "messages.js", "outbox.js", "requests.js", "source.js",
                 "state.js", "stream.js", "undo.js", "values.js",
-            ].map { .embedInCode("Assets/\($0)") }),
+            ].map { .embedInCode("Assets/\($0)") }
+                + ["default", "files"].map { .embedInCode("Rules/\($0).rules") }),
 
         // Programs.
         // The example's story is told by `switchyard demo` too.

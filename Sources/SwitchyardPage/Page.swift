@@ -36,6 +36,7 @@ package final class Page: Sendable {
         self.site = site
         key = options.key
         upkeep = Task { await site.keepUp() }
+        site.attach()
     }
 
     package var port: UInt16 { server.port }
@@ -46,9 +47,10 @@ package final class Page: Sendable {
     /// Ends the streams of all tabs and the page's clients.
     package func stop() async {
         upkeep.cancel()
+        site.detach()
         site.close()
         await server.stop()
-        for backend in site.backends { await backend.clients.shutDown() }
+        for backend in site.backends { await backend.source.shutDown() }
     }
 }
 
@@ -58,6 +60,7 @@ final class PageSite: Sendable {
     let options: Page.Options
     let hub = EventHub()
     let watches: Watches
+    private let telling = Mutex<[Task<Void, Never>]>([])
 
     init(_ backends: [PageBackend], _ options: Page.Options) {
         self.backends = backends
@@ -76,6 +79,38 @@ final class PageSite: Sendable {
             hub.beat()
             if let since = hub.aloneSince, since + Self.patience <= .now { watches.endAll() }
         }
+    }
+
+    /// Has itself told of all requests and messages of the local servers.
+    func attach() {
+        var tasks: [Task<Void, Never>] = []
+        for backend in backends {
+            guard let local = backend.local else { continue }
+            let hub = hub
+            let id = backend.id
+            local.server.show(to: local.log)
+            for sent in local.sent { sent.tell { hub.send("outbox", OutboxRoutes.json($0, of: id)) } }
+            tasks.append(
+                Task {
+                    await local.log.tell { entry, missed in
+                        let state = entry.record.state
+                        var json = local.summary(of: entry.record, state).json(entry, state).object ?? [:]
+                        json["backend"] = .string(id)
+                        if missed > 0 { json["missed"] = .number(missed) }
+                        hub.send("request", .object(json))
+                    }
+                })
+        }
+        let all = tasks
+        telling.withLock { $0 = all }
+    }
+
+    func detach() {
+        for backend in backends {
+            backend.local?.server.show(to: nil)
+            for sent in backend.local?.sent ?? [] { sent.tell(nil) }
+        }
+        for task in telling.withLock({ $0 }) { task.cancel() }
     }
 
     func close() {

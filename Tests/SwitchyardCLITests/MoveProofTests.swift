@@ -10,10 +10,16 @@ import Testing
 @testable import SwitchyardCLI
 
 /// A move as a process that is killed again and again.
+///
+/// `SWITCHYARD_PROOF=1` makes it 200 000 documents and 5 GB.
 @Suite struct MoveProofTests {
+    private static let isProof = ProcessInfo.processInfo.environment["SWITCHYARD_PROOF"] == "1"
+
     @Test func `Killed again and again, an import arrives whole: the same counts, hashes and checksums`() async throws {
         let (documents, files, fileSize, kills) =
-            RunSize.isFull ? (20_000, 100, 2_000_000, 50) : (2_000, 10, 100_000, 6)
+            Self.isProof
+            ? (200_000, 2_500, 2_000_000, 50)
+            : RunSize.isFull ? (20_000, 100, 2_000_000, 50) : (2_000, 10, 100_000, 6)
         let folder = try ToolFolder()
         let backend = try await MockBackend().infrastructure()
         let project = try await backend.actingAsProject()
@@ -24,7 +30,9 @@ import Testing
         }
         try await project.storage.writeInBulk(writes)
         for number in 0..<files {
-            let bytes = Data((0..<fileSize).map { UInt8(truncatingIfNeeded: $0 &* (number + 1)) })
+            let part = Data((0..<1000).map { UInt8(truncatingIfNeeded: $0 &* (number + 1)) })
+            var bytes = Data(capacity: fileSize)
+            while bytes.count < fileSize { bytes += part }
             try await project.files.put(bytes, at: "photos/\("\(number).bin")")
         }
         let archive = URL(fileURLWithPath: folder.path("archive"), isDirectory: true)
@@ -45,12 +53,17 @@ import Testing
         try Data(config.utf8).write(to: URL(fileURLWithPath: folder.config))
         var random = SeededGenerator(seed: 1)
         var killed = 0
+        var peak = 0
+        // So long that all kills together come to most of the import.
+        let longest = Self.isProof ? 12_000 : 700
         for _ in 0..<kills {
             let run = try folder.start([
-                "move", "import", "--from", archive.path, "--to", folder.config, "--throttle", "1000",
+                "move", "import", "--from", archive.path, "--to", folder.config, "--throttle",
+                Self.isProof ? "4000" : "1000",
             ])
             // Not for anything to happen: it is killed wherever it is then.
-            try await Task.sleep(for: .milliseconds(random.int(100..<700)))
+            try await Task.sleep(for: .milliseconds(random.int(100..<longest)))
+            peak = max(peak, run.peakMemory)
             if run.killAtOnce() { killed += 1 }
             _ = try await run.status()
         }
@@ -61,7 +74,9 @@ import Testing
         let move = Move(from: try ArchiveEnd(archive), to: try await BackendEnd(target))
         let verification = try await move.verify(try await move.plan())
         #expect(verification.isEqual, "\(verification)")
-        print("move killed \(killed) times of \(kills): \(documents) documents, \(files) files")
+        #expect(peak > 0 && peak < 600 << 20, "memory that does not grow with what is moved: \(peak >> 20) MB")
+        print(
+            "move killed \(killed) times of \(kills): \(documents) documents, \(files) files, at most \(peak >> 20) MB")
         await target.shutDown()
         await backend.shutDown()
         await server.stop()

@@ -124,6 +124,13 @@ final class ToolRun: Sendable {
 
     var isRunning: Bool { process.isRunning }
 
+    /// The most memory that it has had, in bytes; zero once it has ended.
+    var peakMemory: Int {
+        let status = (try? String(contentsOfFile: "/proc/\(number)/status", encoding: .utf8)) ?? ""
+        let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
+        return (line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) } ?? 0) << 10
+    }
+
     /// Waits for its end, and for everything it has printed.
     ///
     /// - Returns: Its exit status; minus the signal that has ended it.

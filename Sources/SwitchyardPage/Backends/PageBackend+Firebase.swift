@@ -1,37 +1,40 @@
-import Foundation
 package import Switchyard
 import SwitchyardBytes
 import SwitchyardFirebase
 package import SwitchyardLocalFirebase
 import SwitchyardProviderHTTP
+import SwitchyardServerKit
 
 extension PageBackend {
     /// A local Firebase, with the credential of its project.
     package static func local(_ firebase: LocalFirebase) async throws(InfrastructureError) -> PageBackend {
         let mark = RandomID.make()
+        let address = firebase.server.url
         var configuration = FirebaseConfiguration(project: firebase.project, apiKey: "page")
         configuration.bucket = firebase.project + ".appspot.com"
         configuration.emulators = .init(firestore: firebase.host, auth: firebase.host, storage: firebase.host)
+        configuration.hosts.messaging = address
+        // Any name of this form makes the emulated project accept messages.
+        configuration.credential = nil
         configuration.usesEmulatorVariables = false
         configuration.keepsDocuments = false
-        let address = "http://\(firebase.host)"
-        configuration.hosts.installations = address
-        configuration.hosts.registrations = address
-        configuration.hosts.messaging = address
         let module = FirebaseModule(configuration, environment: [:]) {
             MarkedTransport(base: PlatformTransport.make(), mark: mark)
         }
-        var selection = InfrastructureSelection(default: .firebase)
-        selection.omit(.messaging)
-        let infrastructure = try await InfrastructureFactory(module).make(selection)
+        let infrastructure = try await InfrastructureFactory(module).make(InfrastructureSelection(default: .firebase))
         let clients = try await PageClients(infrastructure) { user, infrastructure in
-            let token = firebase.idToken(for: user.id)
-            return try await PageClients.pair(token, of: user, .firebase, infrastructure)
+            try await PageClients.pair(FirebaseSide.token(for: user, firebase), of: user, .firebase, infrastructure)
         }
         var abilities = Abilities()
+        abilities.accounts = true
+        abilities.factors = true
+        abilities.files = true
+        abilities.messages = true
         abilities.actAs = true
+        abilities.claims = true
         return PageBackend(
-            id: "firebase", kind: .localFirebase, name: firebase.project, address: address, clients: clients,
-            abilities: abilities)
+            id: "firebase", kind: .localFirebase, name: firebase.project, address: address, provider: .firebase,
+            source: FixedClients(fixed: clients), abilities: abilities,
+            local: FirebaseSide(firebase: firebase, log: RequestLog(mark: mark)))
     }
 }

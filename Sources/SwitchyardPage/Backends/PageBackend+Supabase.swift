@@ -1,32 +1,28 @@
-import Foundation
 package import Switchyard
 import SwitchyardBytes
 package import SwitchyardLocalSupabase
-import SwitchyardProviderHTTP
+import SwitchyardServerKit
 import SwitchyardSupabase
 
 extension PageBackend {
     /// A local Supabase, with its service key.
     package static func local(_ supabase: LocalSupabase) async throws(InfrastructureError) -> PageBackend {
         let mark = RandomID.make()
-        let address = "http://127.0.0.1:\(supabase.port)"
-        var configuration = SupabaseConfiguration(url: address, key: Secret(supabase.anonKey))
-        configuration.serviceKey = Secret(supabase.serviceKey)
-        configuration.keepsDocuments = false
-        let module = SupabaseModule(configuration) {
-            MarkedTransport(base: PlatformTransport.make(), mark: mark)
-        }
-        var selection = InfrastructureSelection(default: .supabase)
-        selection.omit(.messaging)
-        let infrastructure = try await InfrastructureFactory(module).make(selection)
-        let clients = try await PageClients(infrastructure) { user, infrastructure in
-            let token = supabase.accessToken(for: user.id)
-            return try await PageClients.pair(token, of: user, .supabase, infrastructure)
+        let source = SupabaseClients(supabase, mark: mark)
+        do { try await source.refresh() } catch {
+            throw error as? InfrastructureError ?? InfrastructureError(.unavailable, PageFailure(error).message)
         }
         var abilities = Abilities()
+        abilities.accounts = true
+        abilities.sessions = true
+        abilities.factors = true
+        abilities.files = true
+        abilities.messages = true
         abilities.actAs = true
+        abilities.claims = true
         return PageBackend(
-            id: "supabase", kind: .localSupabase, name: "Supabase", address: address, clients: clients,
-            abilities: abilities)
+            id: "supabase", kind: .localSupabase, name: "supabase", address: supabase.server.url, provider: .supabase,
+            source: source, abilities: abilities,
+            local: SupabaseSide(supabase: supabase, log: RequestLog(mark: mark)))
     }
 }

@@ -1,5 +1,6 @@
-package import Switchyard
+import Switchyard
 import SwitchyardBytes
+import SwitchyardServerKit
 
 /// A backend that a page shows.
 package final class PageBackend: Sendable {
@@ -7,25 +8,14 @@ package final class PageBackend: Sendable {
 
     /// What the page can do with a backend.
     struct Abilities: Sendable {
-        var data = true
-        var requests = false
-        var faults = false
-        var outbox = false
         var accounts = false
+        var sessions = false
+        var factors = false
         var files = false
         var messages = false
         var actAs = false
-        var rules = false
-        var reset = false
-        var undo = true
-
-        var json: JSON {
-            [
-                "data": .bool(data), "requests": .bool(requests), "faults": .bool(faults), "outbox": .bool(outbox),
-                "accounts": .bool(accounts), "files": .bool(files), "messages": .bool(messages),
-                "actAs": .bool(actAs), "rules": .bool(rules), "reset": .bool(reset), "undo": .bool(undo),
-            ]
-        }
+        /// Whether claims and assurance level can be chosen freely.
+        var claims = false
     }
 
     /// In paths of the API.
@@ -33,37 +23,61 @@ package final class PageBackend: Sendable {
     let kind: Kind
     let name: String
     let address: String
-    let clients: PageClients
+    let provider: InfrastructureProvider
+    let source: any ClientsSource
     let abilities: Abilities
+    /// `nil` for a backend that is not this process's own.
+    let local: (any LocalSide)?
 
     init(
-        id: String, kind: Kind, name: String, address: String, clients: PageClients, abilities: Abilities
+        id: String, kind: Kind, name: String, address: String, provider: InfrastructureProvider,
+        source: any ClientsSource, abilities: Abilities, local: (any LocalSide)? = nil
     ) {
         self.id = id
         self.kind = kind
         self.name = name
         self.address = address
-        self.clients = clients
+        self.provider = provider
+        self.source = source
         self.abilities = abilities
+        self.local = local
     }
 
-    /// A backend behind clients that are there already, such as those of a configuration. The page shuts them down.
-    package static func configured(
-        _ infrastructure: Infrastructure, name: String, address: String = ""
-    ) async throws(InfrastructureError) -> PageBackend {
-        let clients = try await PageClients(infrastructure, acting: nil)
-        return PageBackend(
-            id: "configured", kind: .configured, name: name, address: address, clients: clients,
-            abilities: Abilities())
+    // MARK: Clients
+
+    func storage(_ persona: Persona) async throws -> any StorageClient {
+        try await source.clients().storage(persona)
     }
 
-    /// Whether a collection is a table of the project's own.
-    func isTable(_ path: CollectionPath) -> Bool { false }
+    func files(_ persona: Persona) async throws -> any FileStorageClient {
+        try await source.clients().files(persona)
+    }
+
+    func admin() async throws -> any AdminClient { try await source.clients().infrastructure.admin() }
+
+    func sender() async throws -> any MessageSender { try await source.clients().infrastructure.messageSender() }
+
+    /// - Throws: For a backend that is not this process's own.
+    func localSide() throws(PageFailure) -> any LocalSide {
+        guard let local else {
+            throw .unsupported("The page shows this only of a local server, which it runs beside.")
+        }
+        return local
+    }
 
     var json: JSON {
-        [
+        let isLocal = local != nil
+        return [
             "id": .string(id), "kind": .string(kind.rawValue), "name": .string(name), "address": .string(address),
-            "provider": .string(clients.infrastructure.storage.provider.rawValue), "can": abilities.json,
+            "provider": .string(provider.rawValue),
+            "can": [
+                "data": true, "undo": true, "requests": .bool(isLocal), "faults": .bool(isLocal),
+                "outbox": .bool(isLocal), "rules": .bool(isLocal), "reset": .bool(isLocal),
+                "accounts": .bool(abilities.accounts), "sessions": .bool(abilities.sessions),
+                "factors": .bool(abilities.factors), "files": .bool(abilities.files),
+                "messages": .bool(abilities.messages), "actAs": .bool(abilities.actAs),
+                "claims": .bool(abilities.claims),
+            ],
         ]
     }
 }

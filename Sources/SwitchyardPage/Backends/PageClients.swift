@@ -17,6 +17,7 @@ final class PageClients: Sendable {
 
     let infrastructure: Infrastructure
     let hasCredential: Bool
+    private let device: (@Sendable () async throws(InfrastructureError) -> Infrastructure)?
     private let project: Pair
     private let acting: Acting?
     private let known = Mutex<[(persona: Persona, pair: Pair, end: ContinuousClock.Instant)]>([])
@@ -25,9 +26,15 @@ final class PageClients: Sendable {
     private static let lifetime = Duration.seconds(3000)
     private static let mostPersonas = 16
 
-    /// - Parameter acting: `nil` for a backend that makes no tokens.
-    init(_ infrastructure: Infrastructure, acting: Acting?) async throws(InfrastructureError) {
+    /// - Parameters:
+    ///   - acting: `nil` for a backend that makes no tokens.
+    ///   - device: Makes clients that no one is signed in with; `nil` if `infrastructure` has such.
+    init(
+        _ infrastructure: Infrastructure, acting: Acting?,
+        device: (@Sendable () async throws(InfrastructureError) -> Infrastructure)? = nil
+    ) async throws(InfrastructureError) {
         self.infrastructure = infrastructure
+        self.device = device
         self.acting = acting
         do throws(InfrastructureError) {
             let clients = try await infrastructure.actingAsProject()
@@ -41,14 +48,18 @@ final class PageClients: Sendable {
         }
     }
 
-    var canAct: Bool { acting != nil }
-
     func pair(_ persona: Persona) async throws -> Pair {
         switch persona {
         case .project: return project
-        case .signedOut where hasCredential:
-            return Pair(storage: infrastructure.storage, files: infrastructure.files)
         case .signedOut:
+            if let device {
+                if let pair = find(persona) { return pair }
+                let new = try await device()
+                let pair = Pair(storage: new.storage, files: new.files, owner: new)
+                await keep(pair, of: persona)
+                return pair
+            }
+            if hasCredential { return Pair(storage: infrastructure.storage, files: infrastructure.files) }
             throw PageFailure.unsupported(
                 "Without a credential of the project, the page reads and writes as whoever is signed in.")
         case .user(let user):

@@ -7,20 +7,21 @@ struct DataRoutes: Sendable {
     let backend: PageBackend
 
     private func storage(_ call: PageCall) async throws -> any StorageClient {
-        try await backend.clients.storage(call.persona())
+        try await backend.storage(call.persona())
     }
 
     // MARK: Reading
 
     func collections(_ call: PageCall) async throws -> JSON {
         let parent = try call.query("parent").flatMap { $0.isEmpty ? nil : try StoragePath(validating: $0) }
+        if parent == nil { try await backend.source.refresh() }
         let found = try await storage(call).collections(under: parent)
-        return .object([
-            "collections": .array(
-                found.map { path in
-                    ["id": .string(path.id), "path": .string(path.rawValue), "isTable": .bool(backend.isTable(path))]
-                })
-        ])
+        var collections: [JSON] = []
+        for path in found {
+            let isTable = await backend.source.isTable(path)
+            collections.append(["id": .string(path.id), "path": .string(path.rawValue), "isTable": .bool(isTable)])
+        }
+        return .object(["collections": .array(collections)])
     }
 
     /// The query of a call: its collection, and what its text says.

@@ -29,10 +29,12 @@ final class Watches: Sendable {
         case .first(let count)?: query = query.limited(to: min(count, Self.window))
         case .last(let count)?: query = query.limited(toLast: min(count, Self.window))
         }
-        let storage = try await backend.clients.storage(call.persona())
+        let persona = try call.persona()
+        // A mistake is said at once.
+        _ = try await backend.storage(persona)
         let followed = query
         let hub = hub
-        let task = Task { await Self.follow(followed, of: storage, id, backend.id, hub) }
+        let task = Task { await Self.follow(followed, as: persona, id, backend, hub) }
         let (former, isTooMany) = running.withLock { running in
             let key = Key(backend: backend.id, id: id)
             guard running[key] != nil || running.count < Self.most else { return (nil as Task<Void, Never>?, true) }
@@ -59,9 +61,10 @@ final class Watches: Sendable {
     }
 
     private static func follow(
-        _ query: Query, of storage: any StorageClient, _ id: String, _ backend: String, _ hub: EventHub
+        _ query: Query, as persona: Persona, _ id: String, _ backend: PageBackend, _ hub: EventHub
     ) async {
         do {
+            let storage = try await backend.storage(persona)
             for try await snapshot in storage.snapshots(
                 of: query, options: ListenOptions(includesMetadataChanges: true))
             {
@@ -69,7 +72,7 @@ final class Watches: Sendable {
                 hub.send(
                     "data",
                     [
-                        "backend": .string(backend), "watch": .string(id),
+                        "backend": .string(backend.id), "watch": .string(id),
                         "documents": .array(snapshot.documents.map(DataRoutes.json)),
                         "changed": .array(changed.map { .string($0.document.path.rawValue) }),
                         "isFromCache": .bool(snapshot.metadata.isFromCache),
@@ -78,10 +81,14 @@ final class Watches: Sendable {
         } catch {
             guard !Task.isCancelled else { return }
             let failure = PageFailure(error)
+            // Other clients were made meanwhile, for there are other tables.
+            if failure.code == ErrorCode.shutDown.rawValue, (try? await backend.storage(persona)) != nil {
+                return await follow(query, as: persona, id, backend, hub)
+            }
             hub.send(
                 "data",
                 [
-                    "backend": .string(backend), "watch": .string(id),
+                    "backend": .string(backend.id), "watch": .string(id),
                     "error": ["code": .string(failure.code), "message": .string(failure.message)],
                 ])
         }

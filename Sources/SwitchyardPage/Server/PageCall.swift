@@ -1,6 +1,7 @@
 import Switchyard
 import SwitchyardBytes
 import SwitchyardServerKit
+import SwitchyardText
 
 /// One call of the page's API: the request, with its body read.
 struct PageCall: Sendable {
@@ -60,6 +61,14 @@ struct PageCall: Sendable {
         guard let text = query(name), !text.isEmpty else { return nil }
         guard let number = Int(text) else { throw .invalid("“\(name)” has to be a number.") }
         return number
+    }
+
+    /// Typed JSON as the data of a document, without what only a write can do.
+    static func data(_ json: JSON) throws -> DocumentData {
+        guard case .map(let data) = try DocumentJSON.value(["map": json]) else {
+            throw PageFailure.invalid("“data” has to be an object.")
+        }
+        return data
     }
 
     /// As whom to do it: a member of the body, or JSON in the query.

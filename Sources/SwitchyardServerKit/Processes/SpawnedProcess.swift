@@ -100,6 +100,9 @@ package final class SpawnedProcess: Sendable {
         let code = posix_spawn(&process, program, &actions, &attributes, &strings, &variables)
         guard code == 0 else { throw Refusal(program: program, code: code) }
         id = process
+        // The system keeps the number of what has ended until somebody has waited for it, and who waits for any child of this
+        // process, as tests do that expect a process to exit, finds that one again and again.
+        try? LoopThread.start { [self] in wait() }
     }
 
     #if !canImport(Darwin)
@@ -173,11 +176,5 @@ package final class SpawnedProcess: Sendable {
             }
             if errno != EINTR { return .unknown }
         }
-    }
-
-    /// What has ended must be waited for, or the system keeps its number.
-    deinit {
-        guard isRunning else { return }
-        try? LoopThread.start { [id] in _ = Self.end(of: id, 0) }
     }
 }

@@ -18,11 +18,12 @@ import Testing
 
         init(
             length: Int64? = 100, canRewind: Bool = true, isKept: Bool = true, wholeLimit: Int64 = 0,
-            parts: ClosedRange<Int64> = 20...80, resuming offset: Int64? = nil
+            parts: ClosedRange<Int64> = 20...80, resuming offset: Int64? = nil, patience: Duration? = nil
         ) {
             var policy = TransferPolicy(
                 firstPart: parts.lowerBound, largestPart: parts.upperBound, wholeLimit: wholeLimit)
             policy.backoff.jitter = 0
+            if let patience { policy.patience = patience }
             machine = UploadMachine(
                 policy, UploadMachine.Content(length: length, canRewind: canRewind, isKept: isKept),
                 resuming: offset.map { (UploadMachineTests.session, $0) }, now: now)
@@ -226,6 +227,18 @@ import Testing
         _ = bench.send(.pause)
         #expect(bench.send(.resume, after: .seconds(10_000)) == "running 0, ask")
         #expect(bench.send(.failed(Self.lost)) == "wait 0")
+    }
+
+    @Test func `What arrived late displaces a part once: the server is asked at once, whatever patience there is`() {
+        var bench = Bench(patience: .zero)
+        bench.beginSending()
+        #expect(bench.send(.answered(.displaced), after: .seconds(1)) == "ask")
+        #expect(bench.send(.answered(.active(offset: 15))) == "keep 15, running 15, prepare 15+20")
+        #expect(bench.send(.prepared(count: 20, isEnd: false)) == "send 15+20")
+        #expect(bench.send(.answered(.displaced)) == "ask", "it has got on since")
+        #expect(bench.send(.answered(.active(offset: 15))) == "keep 15, running 15, prepare 15+20")
+        #expect(bench.send(.prepared(count: 20, isEnd: false)) == "send 15+20")
+        #expect(bench.send(.answered(.displaced)).hasSuffix("fail unavailable"), "nothing has changed since then")
     }
 
     @Test func `A server's request to wait is obeyed`() {

@@ -29,9 +29,12 @@ import Testing
         #expect(process.ended() == .killed(signal: SIGTERM) && process.wait() == .killed(signal: SIGTERM))
     }
 
-    @Test func `What was not waited for leaves no entry with the system`() async throws {
+    @Test func `What nobody waits for leaves no entry with the system`() async throws {
+        let process = try SpawnedProcess("/bin/sh", ["-c", "exit 4"], environment: Self.environment)
+        try await eventually("the system has forgotten it") { kill(process.id, 0) != 0 }
+        #expect(process.ended() == .exited(status: 4))
         let number = try SpawnedProcess("/bin/sh", ["-c", "exit 0"], environment: Self.environment).id
-        try await eventually("the system has forgotten it") { kill(number, 0) != 0 }
+        try await eventually("the system has forgotten this one too") { kill(number, 0) != 0 }
     }
 
     @Test func `A program that is not there is refused with its path`() {

@@ -14,13 +14,16 @@ final class ListenStream: ChannelStream {
     private let caller: LocalCaller
     private let rules: LocalRules
     private let faults: StreamFaults
+    /// Whether it is told of changes even while streams are deaf.
+    private let isExempt: Bool
     private let targets = Mutex<[Int: ListenTarget]>([:])
     private let registration = Mutex<Int?>(nil)
 
     init(
         _ database: LocalDatabase, _ session: ChannelSession, _ caller: LocalCaller, _ rules: LocalRules,
-        _ faults: StreamFaults
+        _ faults: StreamFaults, isExempt: Bool = false
     ) {
+        self.isExempt = isExempt
         self.database = database
         self.session = session
         self.caller = caller
@@ -148,6 +151,7 @@ final class ListenStream: ChannelStream {
 
     /// Called with the database's lock held, once per commit, in order.
     func documentsChanged(_ changed: [DocumentSnapshot], in documents: LocalDocuments, at time: Timestamp) {
+        if faults.isDeaf, !isExempt { return }
         var shown: [StoragePath: (document: DocumentSnapshot, targets: [Int], gone: [Int])] = [:]
         var order: [StoragePath] = []
         var lies: [FirestoreListenResponse] = []

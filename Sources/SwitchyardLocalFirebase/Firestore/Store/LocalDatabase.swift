@@ -162,6 +162,20 @@ final class LocalDatabase: Sendable {
             paths.map { DocumentWrite(path: $0, operation: .delete) }, by: .owner, LocalRules(isOpen: true))
     }
 
+    /// Deletes everything at once, whatever there is, and tells listeners.
+    func reset() throws(FirestoreFailure) {
+        try state.withLock { state throws(FirestoreFailure) in
+            let time = max(now(), Timestamp(microseconds: state.lastCommit.microseconds + 1))
+            let gone = state.documents
+            try journal?.forget(name, at: time)
+            state.lastCommit = time
+            state.documents = LocalDocuments()
+            state.transactions = [:]
+            // Only whoever listens needs to be told of each document.
+            if !state.listeners.isEmpty { publish(gone.all.map { .missing($0.path) }, state) }
+        }
+    }
+
     private func publish(_ changed: [DocumentSnapshot], _ state: State) {
         for listener in state.listeners.values {
             listener.documentsChanged(changed, in: state.documents, at: state.lastCommit)

@@ -86,6 +86,8 @@ package struct UploadMachine: Sendable {
     /// The number of bytes of the part in flight, and whether they are the last.
     private var inFlight: Ready?
     private var mustAsk = false
+    /// Whether the server expected other bytes since it last took some.
+    private var wasDisplaced = false
     private var isPaused = false
     private var hasBegunHere = false
     private var restarts = 0
@@ -192,6 +194,7 @@ package struct UploadMachine: Sendable {
 
     private mutating func progressed(_ now: ContinuousClock.Instant) {
         lastProgress = now
+        wasDisplaced = false
         backoff.reset()
     }
 
@@ -221,6 +224,11 @@ package struct UploadMachine: Sendable {
             return over([.forget, .show(.finished, completed: file.metadata.size), .succeed(file)])
         case .displaced:
             mustAsk = true
+            // What an earlier run sent may have arrived since the server was asked. That is no failure, the first time.
+            guard wasDisplaced else {
+                wasDisplaced = true
+                return advance()
+            }
             return retry(.displaced, now, &generator)
         case .active(let offset):
             ready = nil

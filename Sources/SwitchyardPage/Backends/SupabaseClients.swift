@@ -1,0 +1,134 @@
+import Switchyard
+import SwitchyardBytes
+import SwitchyardLocalSupabase
+import SwitchyardProviderHTTP
+import SwitchyardServerKit
+import SwitchyardSupabase
+
+/// The clients of a local Supabase, with each table of the project as a collection, and each bucket as a folder.
+actor SupabaseClients: ClientsSource {
+    /// What of the project decides about the clients.
+    struct Shape: Equatable, Sendable {
+        var tables: [SupabaseTableMapping] = []
+        var buckets: [SupabaseBucket] = []
+        var hasDocuments = true
+    }
+
+    private let supabase: LocalSupabase
+    private let mark: String
+    private var shape: Shape?
+    private var current: PageClients?
+    private let refreshes = AsyncSerialQueue()
+
+    init(_ supabase: LocalSupabase, mark: String) {
+        self.supabase = supabase
+        self.mark = mark
+    }
+
+    func clients() async throws -> PageClients {
+        if let current { return current }
+        try await refresh()
+        guard let current else { throw PageFailure(503, "shutDown", "The page has stopped.") }
+        return current
+    }
+
+    func isTable(_ path: CollectionPath) async -> Bool {
+        shape?.tables.contains { $0.collection == path.rawValue } ?? false
+    }
+
+    func refresh() async throws {
+        let found = try await Self.shape(of: supabase)
+        if found == shape, current != nil { return }
+        let made = try await make(found)
+        // Another call may have been faster.
+        if found == shape, let current, current !== made {
+            await made.shutDown()
+            return
+        }
+        let former = current
+        shape = found
+        current = made
+        await former?.shutDown()
+    }
+
+    func shutDown() async {
+        let last = current
+        current = nil
+        await last?.shutDown()
+    }
+
+    private func make(_ shape: Shape) async throws -> PageClients {
+        var configuration = SupabaseConfiguration(
+            url: supabase.server.url, key: Secret(supabase.anonKey), serviceKey: Secret(supabase.serviceKey))
+        configuration.tables = shape.tables
+        configuration.buckets = shape.buckets
+        configuration.usesDocumentTable = shape.hasDocuments
+        configuration.keepsDocuments = false
+        let mark = mark
+        let supabase = supabase
+        let module = SupabaseModule(configuration) {
+            MarkedTransport(base: PlatformTransport.make(), mark: mark)
+        }
+        let infrastructure = try await InfrastructureFactory(module).make(InfrastructureSelection(default: .supabase))
+        return try await PageClients(infrastructure) { user, infrastructure in
+            let token = supabase.accessToken(for: user.id, claims: user.claims, assurance: user.assurance ?? "aal1")
+            return try await PageClients.pair(token, of: user, .supabase, infrastructure)
+        }
+    }
+
+    // MARK: The shape
+
+    private static let sql = """
+        select jsonb_build_object(
+          'documents', to_regclass('switchyard.documents') is not null,
+          'buckets', coalesce((select jsonb_agg(jsonb_build_object('id', b.id, 'public', b.public) order by b.id)
+            from storage.buckets b), '[]'),
+          'tables', coalesce((select jsonb_agg(jsonb_build_object('schema', n.nspname, 'name', c.relname,
+              'id', k.attname, 'generates', k.attidentity <> '' or coalesce(pg_get_expr(d.adbin, d.adrelid), '') like '%nextval(%',
+              'columns', (select jsonb_object_agg(a.attname, format_type(a.atttypid, a.atttypmod))
+                from pg_attribute a where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped))
+              order by n.nspname, c.relname)
+            from pg_class c join pg_namespace n on n.oid = c.relnamespace
+              join pg_index i on i.indrelid = c.oid and i.indisprimary and i.indnkeyatts = 1
+              join pg_attribute k on k.attrelid = c.oid and k.attnum = i.indkey[0]
+              left join pg_attrdef d on d.adrelid = c.oid and d.adnum = k.attnum
+            where n.nspname = any ($1::text[]) and c.relkind in ('r', 'p')), '[]'))::text
+        """
+
+    private static func shape(of supabase: LocalSupabase) async throws(PageFailure) -> Shape {
+        let results: [PostgresResult]
+        do throws(PostgresFailure) {
+            results = try await supabase.database.run([
+                PostgresStatement(sql, ["{" + supabase.schemas.joined(separator: ",") + "}"])
+            ])
+        } catch {
+            throw PageFailure(503, "unavailable", "The database says: \(error.message)")
+        }
+        guard let text = results[0].text, let json = try? JSON(parsing: text) else { return Shape() }
+        var shape = Shape()
+        shape.hasDocuments = json["documents"]?.bool ?? true
+        shape.buckets = (json["buckets"]?.array ?? []).compactMap { bucket in
+            bucket["id"]?.string.map { SupabaseBucket($0, isPublic: bucket["public"]?.bool ?? false) }
+        }
+        shape.tables = (json["tables"]?.array ?? []).compactMap {
+            mapping($0, first: supabase.schemas.first ?? "public")
+        }
+        return shape
+    }
+
+    private static func mapping(_ json: JSON, first: String) -> SupabaseTableMapping? {
+        guard let name = json["name"]?.string, let schema = json["schema"]?.string, let id = json["id"]?.string,
+            let columns = json["columns"]?.object
+        else { return nil }
+        var mapping = SupabaseTableMapping(
+            collection: schema == first ? name : "\(schema).\(name)", table: name,
+            columns: columns.keys.filter { $0 != id })
+        mapping.schema = schema
+        mapping.idColumn = id
+        for column in columns {
+            mapping.columnTypes[column.key] = column.value.string.map { SupabaseColumnType(rawValue: $0) }
+        }
+        mapping.generatesIDs = json["generates"]?.bool ?? false
+        return mapping
+    }
+}
