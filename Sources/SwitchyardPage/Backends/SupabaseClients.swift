@@ -102,11 +102,21 @@ actor SupabaseClients: ClientsSource {
         let module = SupabaseModule(configuration) {
             MarkedTransport(base: PlatformTransport.make(), mark: mark)
         }
-        let infrastructure = try await InfrastructureFactory(module).make(InfrastructureSelection(default: .supabase))
-        return try await PageClients(infrastructure) { user, infrastructure in
-            let token = supabase.accessToken(for: user.id, claims: user.claims, assurance: user.assurance ?? "aal1")
-            return try await PageClients.pair(token, of: user, .supabase, infrastructure)
-        }
+        configuration.serviceKey = nil
+        let keyless = SupabaseModule(configuration) { MarkedTransport(base: PlatformTransport.make(), mark: mark) }
+        let selection = InfrastructureSelection(default: .supabase)
+        let infrastructure = try await InfrastructureFactory(module).make(selection)
+        return try await PageClients(
+            infrastructure,
+            acting: { user, infrastructure in
+                let token = supabase.accessToken(
+                    for: user.id, claims: user.claims, assurance: user.assurance ?? "aal1")
+                return try await PageClients.pair(token, of: user, .supabase, infrastructure)
+            },
+            device: { () async throws(InfrastructureError) in
+                // With a service key, a client that no one is signed in with has the rights of the project.
+                try await InfrastructureFactory(keyless).make(selection)
+            })
     }
 
     // MARK: The shape
