@@ -28,6 +28,7 @@ package final class PageBackend: Sendable {
     let abilities: Abilities
     /// `nil` for a backend that is not this process's own.
     let local: (any LocalSide)?
+    let limit = CallLimit(4)
     /// `nil` for the one that the clients have.
     private let ownSender: (any MessageSender)?
 
