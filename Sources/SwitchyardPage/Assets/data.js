@@ -355,6 +355,8 @@ export class DataView {
         if (!source.failure) fill(this.grid.blank, nothing(this.query ? 'Nothing matches' : 'No documents here', this.query ? 'The query is right; no document has what it asks for.' : 'They appear as soon as something writes them.',
             this.query ? null : button('Add document', () => this.add(), { icon: 'plus' })));
         this.grid.setTotal(source.length);
+        // Documents that come and go move the open one.
+        if (this.panel.path && document.activeElement !== this.grid.element) this.follows(this.panel.path);
         const known = source.total !== null;
         fill(this.status, known ? plural(source.total, 'document') : `more than ${count(source.known)}`);
         this.live.hidden = !source.isLive;
@@ -449,6 +451,11 @@ export class DataView {
     showActive(path) {
         const found = this.source?.find(path);
         if (found && this.grid.active !== found.index) this.grid.setActive(found.index, { isQuiet: true });
+    }
+
+    follows(path) {
+        const found = this.source.find(path);
+        if (found && this.grid.active !== found.index) this.grid.setActive(found.index, { isQuiet: true, isScrolling: false });
     }
 
     touched(paths) {

@@ -102,6 +102,7 @@ export class DocumentPanel {
     create(collection, data = {}, id = '') {
         this.element.hidden = false;
         this.isNew = true;
+        this.turn = (this.turn ?? 0) + 1;
         this.path = null;
         this.collection = collection;
         this.isDirty = Object.keys(data).length > 0;
@@ -150,7 +151,15 @@ export class DocumentPanel {
             button('Keep mine', () => { this.snapshot = { ...this.snapshot, data: found.data, exists: found.exists }; fill(this.note); }, { kind: 'small quiet' })));
     }
 
+    /// Buttons stay as they are while the document changes, and so does the focus.
     drawHead() {
+        const meta = [];
+        if (this.snapshot?.exists === false) meta.push(h('span.chip', 'does not exist'));
+        if (this.snapshot?.updatedAt) meta.push(h('span.quiet-text', { title: 'Last written' }, `written ${day(this.snapshot.updatedAt)}`));
+        const shape = JSON.stringify([this.isNew, this.isNew ? this.collection : this.path, this.form, this.isNew && this.turn]);
+        if (shape === this.shape) return fill(this.meta, meta);
+        this.shape = shape;
+        this.meta = h('div.panel-meta', meta);
         const crumbs = (this.isNew ? `${this.collection}/` : this.path).split('/');
         const shown = crumbs.map((part, index) => {
             const isLast = index === crumbs.length - 1;
@@ -158,9 +167,6 @@ export class DocumentPanel {
                 ? (this.isNew ? this.idControl : h('strong', part))
                 : h('button.crumb', { type: 'button', onclick: () => this.leave(() => this.onopen(crumbs.slice(0, index + 1).join('/'))) }, part)];
         });
-        const meta = [];
-        if (this.snapshot?.exists === false) meta.push(h('span.chip', 'does not exist'));
-        if (this.snapshot?.updatedAt) meta.push(h('span.quiet-text', { title: 'Last written' }, `written ${day(this.snapshot.updatedAt)}`));
         fill(this.head,
             h('div.panel-title',
                 button('', () => this.leave(() => this.onclose()), { kind: 'quiet square back', icon: 'back', label: 'Back to the list' }),
@@ -182,7 +188,7 @@ export class DocumentPanel {
                             this.head.querySelector('[role=tab][aria-selected=true]').focus();
                         },
                     }, name))),
-                h('div.panel-meta', meta)));
+                this.meta));
     }
 
     draw() {
@@ -210,7 +216,9 @@ export class DocumentPanel {
             });
             place.append(this.area, this.mistake, h('p.hint', 'Plain JSON, or a kind where it matters: {"timestamp": "2026-05-01T09:41:00Z"}, {"reference": {"path": "users/bob"}}, {"serverTime": true}.'));
         }
+        const focused = this.body.contains(document.activeElement) ? document.activeElement.getAttribute('aria-label') : null;
         fill(this.body, place, this.access, this.children);
+        if (focused) [...this.body.querySelectorAll('[aria-label]')].find(control => control.getAttribute('aria-label') === focused)?.focus({ preventScroll: true });
         this.drawFoot();
         if (!this.isNew) {
             this.checkAccess();
@@ -329,9 +337,10 @@ export class DocumentPanel {
         }, error => failed(`Deleting ${path} failed`, error));
     }
 
-    duplicate() {
+    async duplicate() {
+        if (!this.snapshot) await this.load();
         const data = this.snapshot?.data;
-        if (!data) return;
+        if (!data) return toast('There is no document to copy', { seconds: 3 });
         this.leave(() => this.create(parentOf(this.path), data, `${idOf(this.path)}-copy`));
     }
 

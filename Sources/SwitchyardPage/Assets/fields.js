@@ -123,7 +123,7 @@ export class FieldEditor {
             h('div.field-line', { 'data-kind': made.kind }, fold, name, kind, h('div.field-value', control), remove),
             hasParts && made.isOpen
                 ? h('div.field-inner', this.list(made.nodes, made),
-                    button(made.kind === 'map' ? 'Add field' : 'Add element', () => this.insert(made.nodes, made.kind === 'array'), { kind: 'quiet small add', icon: 'plus' }))
+                    button(made.kind === 'map' ? 'Add field' : 'Add element', () => this.insert(made.nodes, made.kind === 'array'), { kind: 'quiet small add', icon: 'plus', label: `${made.kind === 'map' ? 'Add field' : 'Add element'} to ${label}` }))
                 : null);
     }
 
