@@ -1,6 +1,6 @@
 import Switchyard
 
-/// Where a backend's clients come from. Those of a local Supabase are made anew when its tables or buckets change.
+/// Where a backend's clients come from. Those of a local Supabase are made again when its tables or buckets change.
 protocol ClientsSource: Sendable {
     func clients() async throws -> PageClients
     /// Looks whether other clients are needed now.
