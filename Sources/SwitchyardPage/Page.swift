@@ -39,6 +39,24 @@ package final class Page: Sendable {
         site.attach()
     }
 
+    /// Starts the page, or shuts the clients of its backends down and says why it cannot.
+    package static func started(_ backends: [PageBackend], _ options: Options) async throws(StartFailure) -> Page {
+        do throws(ServerError) { return try Page(backends, options) } catch {
+            for backend in backends { await backend.source.shutDown() }
+            guard case .cannotListen = error else { throw StartFailure(message: "The page cannot start: \(error).") }
+            throw StartFailure(
+                message:
+                    "The page cannot listen on port \(options.port). End the program that uses the port, or choose another."
+            )
+        }
+    }
+
+    /// Why the page cannot start.
+    package struct StartFailure: Error, CustomStringConvertible {
+        package let message: String
+        package var description: String { message }
+    }
+
     package var port: UInt16 { server.port }
 
     /// For a browser.

@@ -21,29 +21,15 @@ import Testing
             ? (200_000, 2_500, 2_000_000, 50)
             : RunSize.isFull ? (20_000, 100, 2_000_000, 50) : (2_000, 10, 100_000, 6)
         let folder = try ToolFolder()
-        let backend = try await MockBackend().infrastructure()
-        let project = try await backend.actingAsProject()
-        let writes = try (0..<documents).map { number in
-            try DocumentWrite.set(
-                "\(number % 2 == 0 ? "things" : "orders")/\("d\(number)")",
-                data: ["n": .integer(Int64(number)), "text": .string(String(repeating: "x", count: number % 200))])
-        }
-        try await project.storage.writeInBulk(writes)
-        for number in 0..<files {
-            let part = Data((0..<1000).map { UInt8(truncatingIfNeeded: $0 &* (number + 1)) })
-            var bytes = Data(capacity: fileSize)
-            while bytes.count < fileSize { bytes += part }
-            try await project.files.put(bytes, at: "photos/\("\(number).bin")")
-        }
         let archive = URL(fileURLWithPath: folder.path("archive"), isDirectory: true)
-        let export = Move(from: try await BackendEnd(backend), to: try ArchiveEnd(archive, creates: true))
-        let exported = try await export.run(
-            try await export.plan(), journal: URL(fileURLWithPath: folder.path("export"))
-        ).result()
-        #expect(exported.documents == documents && exported.files == files)
+        try await Self.export(documents, files, fileSize, to: archive, journal: folder.path("export"))
+        let data = FileManager.default.temporaryDirectory.appendingPathComponent(
+            "proof-\(UInt64.random(in: 0 ... .max))")
+        defer { try? FileManager.default.removeItem(at: data) }
 
         var options = LocalFirebaseOptions()
         options.allowsEverything = true
+        options.folder = data
         let server = try LocalFirebase(options)
         let config = """
             { "default": "firebase", "providers": { "firebase": {
@@ -78,7 +64,31 @@ import Testing
         print(
             "move killed \(killed) times of \(kills): \(documents) documents, \(files) files, at most \(peak >> 20) MB")
         await target.shutDown()
-        await backend.shutDown()
         await server.stop()
+    }
+
+    private static func export(
+        _ documents: Int, _ files: Int, _ fileSize: Int, to archive: URL, journal: String
+    ) async throws {
+        let backend = try await MockBackend().infrastructure()
+        let project = try await backend.actingAsProject()
+        let writes = try (0..<documents).map { number in
+            try DocumentWrite.set(
+                "\(number % 2 == 0 ? "things" : "orders")/\("d\(number)")",
+                data: ["n": .integer(Int64(number)), "text": .string(String(repeating: "x", count: number % 200))])
+        }
+        try await project.storage.writeInBulk(writes)
+        for number in 0..<files {
+            let part = Data((0..<1000).map { UInt8(truncatingIfNeeded: $0 &* (number + 1)) })
+            var bytes = Data(capacity: fileSize)
+            while bytes.count < fileSize { bytes += part }
+            try await project.files.put(bytes, at: "photos/\("\(number).bin")")
+        }
+        let export = Move(from: try await BackendEnd(backend), to: try ArchiveEnd(archive, creates: true))
+        let exported = try await export.run(
+            try await export.plan(), journal: URL(fileURLWithPath: journal)
+        ).result()
+        #expect(exported.documents == documents && exported.files == files)
+        await backend.shutDown()
     }
 }

@@ -5,10 +5,13 @@ extension PageBackend {
     ///
     /// It acts for the project if the configuration has its credential, and otherwise as whoever is signed in.
     ///
-    /// - Parameter device: Makes clients of the same backend that no one is signed in with, and that keep nothing; with them the
-    ///   page acts as others. `nil` if it cannot.
+    /// - Parameters:
+    ///   - tables: The collections that are tables.
+    ///   - device: Makes clients of the same backend that no one is signed in with, and that keep nothing; with them the page acts
+    ///     as others. `nil` if it cannot.
     package static func configured(
         _ infrastructure: Infrastructure, name: String, address: String = "", id: String = "configured",
+        tables: [CollectionPath] = [],
         device: (@Sendable () async throws(InfrastructureError) -> Infrastructure)? = nil
     ) async throws(InfrastructureError) -> PageBackend {
         let admin = try await optional { () throws(InfrastructureError) in try await infrastructure.admin() }
@@ -27,7 +30,7 @@ extension PageBackend {
         abilities.claims = acting != nil
         return PageBackend(
             id: id, kind: .configured, name: name, address: address, provider: infrastructure.storage.provider,
-            source: FixedClients(fixed: clients), abilities: abilities)
+            source: FixedClients(fixed: clients, tables: tables), abilities: abilities)
     }
 
     /// The clients of a user who is signed in by a token that the project has made.

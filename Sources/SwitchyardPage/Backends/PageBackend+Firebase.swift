@@ -14,14 +14,15 @@ extension PageBackend {
         configuration.bucket = firebase.project + ".appspot.com"
         configuration.emulators = .init(firestore: firebase.host, auth: firebase.host, storage: firebase.host)
         configuration.hosts.messaging = address
-        // Any name of this form makes the emulated project accept messages.
-        configuration.credential = nil
         configuration.usesEmulatorVariables = false
         configuration.keepsDocuments = false
         let module = FirebaseModule(configuration, environment: [:]) {
             MarkedTransport(base: PlatformTransport.make(), mark: mark)
         }
         let infrastructure = try await InfrastructureFactory(module).make(InfrastructureSelection(default: .firebase))
+        let sender = try FirebaseMessageSender(
+            configuration, transport: MarkedTransport(base: PlatformTransport.make(), mark: mark)
+        ) { _ in "owner" }
         let clients = try await PageClients(infrastructure) { user, infrastructure in
             try await PageClients.pair(FirebaseSide.token(for: user, firebase), of: user, .firebase, infrastructure)
         }
@@ -35,6 +36,7 @@ extension PageBackend {
         return PageBackend(
             id: "firebase", kind: .localFirebase, name: firebase.project, address: address, provider: .firebase,
             source: FixedClients(fixed: clients), abilities: abilities,
-            local: FirebaseSide(firebase: firebase, log: RequestLog(mark: mark)))
+            local: FirebaseSide(firebase: firebase, log: RequestLog(mark: mark)),
+            sender: PortableFirebaseSender(base: sender))
     }
 }

@@ -28,11 +28,16 @@ package final class PageBackend: Sendable {
     let abilities: Abilities
     /// `nil` for a backend that is not this process's own.
     let local: (any LocalSide)?
+    let limit = CallLimit(4)
+    /// `nil` for the one that the clients have.
+    private let ownSender: (any MessageSender)?
 
     init(
         id: String, kind: Kind, name: String, address: String, provider: InfrastructureProvider,
-        source: any ClientsSource, abilities: Abilities, local: (any LocalSide)? = nil
+        source: any ClientsSource, abilities: Abilities, local: (any LocalSide)? = nil,
+        sender: (any MessageSender)? = nil
     ) {
+        ownSender = sender
         self.id = id
         self.kind = kind
         self.name = name
@@ -55,7 +60,10 @@ package final class PageBackend: Sendable {
 
     func admin() async throws -> any AdminClient { try await source.clients().infrastructure.admin() }
 
-    func sender() async throws -> any MessageSender { try await source.clients().infrastructure.messageSender() }
+    func sender() async throws -> any MessageSender {
+        if let ownSender { return ownSender }
+        return try await source.clients().infrastructure.messageSender()
+    }
 
     /// - Throws: For a backend that is not this process's own.
     func localSide() throws(PageFailure) -> any LocalSide {

@@ -32,8 +32,41 @@ actor SupabaseClients: ClientsSource {
         return current
     }
 
-    func isTable(_ path: CollectionPath) async -> Bool {
-        shape?.tables.contains { $0.collection == path.rawValue } ?? false
+    /// Of the documents as the database says it, and of the tables those that the persona may read.
+    func collections(
+        under parent: StoragePath?, as persona: Persona
+    ) async throws -> [(path: CollectionPath, isTable: Bool)] {
+        let sql =
+            shape?.hasDocuments == false
+            ? "select '[]'" : "select coalesce(public.switchyard_collections($1)::text, '[]')"
+        let tables = parent == nil ? shape?.tables ?? [] : []
+        let readable = """
+            select coalesce(jsonb_agg(n), '[]')::text from unnest($1::text[]) n
+            where has_table_privilege(n, 'select') or has_any_column_privilege(n, 'select')
+            """
+        let names = tables.map { PolicyTrial.quoted($0.schema) + "." + PolicyTrial.quoted($0.table) }
+        let list = "{" + names.map { JSON.string($0).text() }.joined(separator: ",") + "}"
+        do throws(PostgresFailure) {
+            let token = SupabaseSide.token(of: persona, supabase)
+            let results = try await supabase.database.run(
+                [
+                    PostgresStatement(sql, shape?.hasDocuments == false ? [] : [parent?.rawValue]),
+                    PostgresStatement(readable, [list]),
+                ], as: token, readOnly: true)
+            let found = results[0].text.flatMap { try? JSON(parsing: $0) }?.array ?? []
+            let seen = results[1].text.flatMap { try? JSON(parsing: $0) }?.array?.compactMap(\.string) ?? []
+            var collections = found.compactMap(\.string).compactMap { name -> (path: CollectionPath, isTable: Bool)? in
+                let text = name.contains("/") || parent == nil ? name : "\(parent?.rawValue ?? "")/\(name)"
+                return (try? CollectionPath(validating: text)).map { ($0, false) }
+            }
+            for (table, name) in zip(tables, names) where seen.contains(name) {
+                guard let path = try? CollectionPath(validating: table.collection) else { continue }
+                collections.append((path, true))
+            }
+            return collections.sorted { $0.path.rawValue < $1.path.rawValue }
+        } catch {
+            throw PageFailure(403, "unauthorized", "The database says: \(error.message)")
+        }
     }
 
     func refresh() async throws {
@@ -69,11 +102,21 @@ actor SupabaseClients: ClientsSource {
         let module = SupabaseModule(configuration) {
             MarkedTransport(base: PlatformTransport.make(), mark: mark)
         }
-        let infrastructure = try await InfrastructureFactory(module).make(InfrastructureSelection(default: .supabase))
-        return try await PageClients(infrastructure) { user, infrastructure in
-            let token = supabase.accessToken(for: user.id, claims: user.claims, assurance: user.assurance ?? "aal1")
-            return try await PageClients.pair(token, of: user, .supabase, infrastructure)
-        }
+        configuration.serviceKey = nil
+        let keyless = SupabaseModule(configuration) { MarkedTransport(base: PlatformTransport.make(), mark: mark) }
+        let selection = InfrastructureSelection(default: .supabase)
+        let infrastructure = try await InfrastructureFactory(module).make(selection)
+        return try await PageClients(
+            infrastructure,
+            acting: { user, infrastructure in
+                let token = supabase.accessToken(
+                    for: user.id, claims: user.claims, assurance: user.assurance ?? "aal1")
+                return try await PageClients.pair(token, of: user, .supabase, infrastructure)
+            },
+            device: { () async throws(InfrastructureError) in
+                // With a service key, a client that no one is signed in with has the rights of the project.
+                try await InfrastructureFactory(keyless).make(selection)
+            })
     }
 
     // MARK: The shape

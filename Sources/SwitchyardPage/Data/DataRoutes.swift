@@ -15,13 +15,13 @@ struct DataRoutes: Sendable {
     func collections(_ call: PageCall) async throws -> JSON {
         let parent = try call.query("parent").flatMap { $0.isEmpty ? nil : try StoragePath(validating: $0) }
         if parent == nil { try await backend.source.refresh() }
-        let found = try await storage(call).collections(under: parent)
-        var collections: [JSON] = []
-        for path in found {
-            let isTable = await backend.source.isTable(path)
-            collections.append(["id": .string(path.id), "path": .string(path.rawValue), "isTable": .bool(isTable)])
-        }
-        return .object(["collections": .array(collections)])
+        let found = try await backend.source.collections(under: parent, as: call.persona())
+        return .object([
+            "collections": .array(
+                found.map { path, isTable in
+                    ["id": .string(path.id), "path": .string(path.rawValue), "isTable": .bool(isTable)]
+                })
+        ])
     }
 
     /// The query of a call: its collection, and what its text says.

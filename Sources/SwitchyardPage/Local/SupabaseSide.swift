@@ -27,7 +27,7 @@ struct SupabaseSide: LocalSide {
     func check(
         _ path: StoragePath, as persona: Persona, data: DocumentData?
     ) async throws -> (read: Explanation, write: Explanation) {
-        let token = token(of: persona)
+        let token = Self.token(of: persona, supabase)
         let rules = DocumentRules(supabase: supabase, token: token)
         return (
             await rules.explanation(of: "read", at: [path.rawValue]),
@@ -35,7 +35,7 @@ struct SupabaseSide: LocalSide {
         )
     }
 
-    private func token(of persona: Persona) -> SupabaseToken {
+    static func token(of persona: Persona, _ supabase: LocalSupabase) -> SupabaseToken {
         switch persona {
         case .project: SupabaseToken(claims: ["role": "service_role"])
         case .signedOut: LocalSupabase.anonymous

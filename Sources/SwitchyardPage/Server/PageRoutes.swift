@@ -47,11 +47,11 @@ struct PageRoutes: Sendable {
     // MARK: Routes
 
     private static func addData(to router: inout Router, _ site: PageSite) {
-        on(.get, "collections", &router, site) { try await DataRoutes(backend: $1).collections($0) }
-        on(.post, "query", &router, site) { try await DataRoutes(backend: $1).query($0) }
-        on(.post, "count", &router, site) { try await DataRoutes(backend: $1).count($0) }
-        on(.post, "get", &router, site) { try await DataRoutes(backend: $1).get($0) }
-        on(.post, "write", &router, site) { try await DataRoutes(backend: $1).write($0) }
+        on(.get, "collections", &router, site, isLimited: true) { try await DataRoutes(backend: $1).collections($0) }
+        on(.post, "query", &router, site, isLimited: true) { try await DataRoutes(backend: $1).query($0) }
+        on(.post, "count", &router, site, isLimited: true) { try await DataRoutes(backend: $1).count($0) }
+        on(.post, "get", &router, site, isLimited: true) { try await DataRoutes(backend: $1).get($0) }
+        on(.post, "write", &router, site, isLimited: true) { try await DataRoutes(backend: $1).write($0) }
         on(.post, "watch", &router, site) { try await site.watches.start($0, on: $1) }
         on(.delete, "watch/{id}", &router, site) {
             site.watches.end($0.parameter("id"), on: $1)
@@ -120,13 +120,15 @@ struct PageRoutes: Sendable {
     /// A call on a backend, whose answer is JSON.
     static func on(
         _ method: HTTPMethod, _ path: String, _ router: inout Router, _ site: PageSite, readsBody: Bool = true,
+        isLimited: Bool = false,
         _ answer: @escaping @Sendable (PageCall, PageBackend) async throws -> JSON
     ) {
         router.on(method, "/api/b/{backend}/" + path) { request in
             do {
                 let backend = try site.backend(request.parameters["backend"] ?? "")
-                let json = try await answer(try await PageCall(request, readsBody: readsBody), backend)
-                return .json(json.bytes())
+                let call = try await PageCall(request, readsBody: readsBody)
+                guard isLimited else { return .json(try await answer(call, backend).bytes()) }
+                return .json(try await backend.limit.run { try await answer(call, backend) }.bytes())
             } catch {
                 return PageFailure(error).response
             }

@@ -2,7 +2,8 @@ extension BenchArea {
     /// Typical uses on servers.
     #if os(Linux)
         static let server = BenchArea(
-            name: "server", sections: [TokenSection(), IdentitySection(), ScanSection(), BulkSection(), MoveSection(), CopySection()])
+            name: "server",
+            sections: [TokenSection(), IdentitySection(), ScanSection(), BulkSection(), MoveSection(), CopySection()])
     #else
         static let server = BenchArea(name: "server", sections: [TokenSection()])
     #endif

@@ -77,14 +77,15 @@ final class ListenStream: ChannelStream {
         guard targets.withLock({ $0[request.id] == nil }) else {
             throw FirestoreFailure(.unknown, "The target \(request.id) is there already.")
         }
-        database.show { documents, time in
+        database.show { documents -> ListenTarget? in
+            guard isAllowed(request.wanted, documents) else { return nil }
+            return switch request.wanted {
+            case .query(let query): ListenTarget(query, documents)
+            case .documents(let paths): ListenTarget.documents(paths)
+            }
+        } _: { target, documents, time in
             var answers: [FirestoreListenResponse] = [.targetChange(TargetChange(.add, targetIDs: [request.id]))]
-            if isAllowed(request.wanted, documents) {
-                let target =
-                    switch request.wanted {
-                    case .query(let query): ListenTarget(query, documents)
-                    case .documents(let paths): ListenTarget.documents(paths)
-                    }
+            if let target {
                 answers += first(of: target, request, documents, time)
                 if request.isOnce {
                     answers.append(.targetChange(TargetChange(.remove, targetIDs: [request.id])))

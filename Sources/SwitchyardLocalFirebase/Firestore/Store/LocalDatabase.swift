@@ -194,6 +194,27 @@ final class LocalDatabase: Sendable {
 
     func removeListener(_ id: Int) { state.withLock { $0.listeners[id] = nil } }
 
+    /// Passes the current documents to a listener with what `prepare` makes of them, which may take long: commits go on
+    /// meanwhile, unless they keep coming.
+    func show<Prepared>(
+        preparing prepare: (LocalDocuments) -> Prepared,
+        _ body: (Prepared, LocalDocuments, Timestamp) -> Void
+    ) {
+        for _ in 0..<Self.attempts {
+            let (documents, commit) = state.withLock { ($0.documents, $0.lastCommit) }
+            let prepared = prepare(documents)
+            let isCurrent = state.withLock { state in
+                guard state.lastCommit == commit else { return false }
+                body(prepared, state.documents, readTime(&state))
+                return true
+            }
+            if isCurrent { return }
+        }
+        show { documents, time in body(prepare(documents), documents, time) }
+    }
+
+    private static let attempts = 3
+
     /// Passes the current documents to a listener; no commit takes effect until `body` has returned.
     func show(_ body: (LocalDocuments, Timestamp) -> Void) {
         state.withLock { state in body(state.documents, readTime(&state)) }
