@@ -148,7 +148,7 @@ export class AccountsView {
                 h('label.check.switch', { for: 'is-disabled' }, h('input', { type: 'checkbox', role: 'switch', id: 'is-disabled', checked: Boolean(account.isDisabled), onchange: event => this.disable(account, event.target.checked) }), 'Disabled: cannot sign in'),
                 h('section', h('h3', 'Claims'), h('label.hidden', { for: 'claims' }, 'Claims as JSON'), claims, h('p', save)),
                 can('factors') ? h('section', h('h3', 'Second factors'), account.factors?.length
-                    ? h('ul.rows', account.factors.map(factor => h('li', icon('lock'), h('span.grow', factor.name || factor.kind || factor.type || 'factor', h('span.quiet-text', ` ${factor.phone ?? factor.status ?? ''}`)),
+                    ? h('ul.rows', account.factors.map(factor => h('li', icon('lock'), h('span.grow', factor.name || factor.kind || 'factor', h('span.quiet-text', factor.name && factor.kind ? ` ${factor.kind}` : '')),
                         button('', () => this.removeFactor(account, factor), { kind: 'quiet square', icon: 'trash', label: `Remove the factor ${factor.name || factor.id}` }))))
                     : h('p.quiet-text', 'None')) : null,
                 can('sessions') ? h('section', h('h3', 'Sessions'), sessions) : null));

@@ -12,7 +12,7 @@ function shown(value) {
     return typeof value === 'string' ? value : JSON.stringify(value, (_, part) => typeof part === 'bigint' ? String(part) : part);
 }
 
-const isFalse = value => value === false || value === 'false' || value === 'error';
+const isFalse = value => value === false || typeof value === 'string' && /^(false|error)\b/.test(value);
 
 /// The text of a rule, with the operands that were false marked in it.
 function ruleText(step) {
