@@ -119,6 +119,22 @@ let package = Package(
             dependencies: ["Switchyard", "SwitchyardBytes", "SwitchyardWire", "SwitchyardServerKit"],
             resources: ["roles", "auth", "storage", "realtime"].map { .embedInCode("SQL/\($0).sql") }),
 
+        // The page that shows what a backend and an app are doing. Only the tool has it.
+        .target(
+            name: "SwitchyardPage",
+            dependencies: [
+                "Switchyard", "SwitchyardBytes", "SwitchyardWire", "SwitchyardText", "SwitchyardServerKit",
+                "SwitchyardLocalFirebase", "SwitchyardLocalSupabase", "SwitchyardFirebase", "SwitchyardSupabase",
+                "SwitchyardProviderHTTP", "SwitchyardFirestoreFormat",
+            ],
+            resources: [
+                "accounts.js", "acting.js", "api.js", "app.css", "app.js", "connected.js", "data.js",
+                "dialogs.js", "document.js", "dom.js", "events.js", "explain.js", "faults.js", "fields.js",
+                "files.js", "grid.js", "index.html", "messages.js", "outbox.js", "requests.js", "source.js",
+                "state.js", "stream.js", "undo.js", "values.js",
+            ].map { .embedInCode("Assets/\($0)") }
+                + ["default", "files"].map { .embedInCode("Rules/\($0).rules") }),
+
         // Programs.
         // The example's story is told by `switchyard demo` too.
         .target(
@@ -129,7 +145,7 @@ let package = Package(
                 "Switchyard", "SwitchyardBytes", "SwitchyardMock", "SwitchyardFirebase", "SwitchyardSupabase",
                 "SwitchyardConformance", "SwitchyardServerKit", "SwitchyardLocalFirebase", "SwitchyardLocalSupabase",
                 "SwitchyardMove", "SwitchyardText", "SwitchyardSync", "SwitchyardWire", "SwitchyardProviderHTTP",
-                "SwitchyardLifeSignalStory",
+                "SwitchyardLifeSignalStory", "SwitchyardPage",
             ],
             resources: ["dependencies", "sharing", "vapor", "hummingbird", "log", "metrics"].map {
                 .embedInCode("Adapters/\($0).swift.txt")
@@ -254,6 +270,13 @@ let package = Package(
             dependencies: [
                 "SwitchyardBytes", "SwitchyardWire", "SwitchyardServerKit", "SwitchyardLocalSupabase",
                 "SwitchyardTestSupport",
+            ]),
+        .testTarget(
+            name: "SwitchyardPageTests",
+            dependencies: [
+                "Switchyard", "SwitchyardBytes", "SwitchyardWire", "SwitchyardMock", "SwitchyardFirebase",
+                "SwitchyardSupabase", "SwitchyardServerKit", "SwitchyardLocalFirebase", "SwitchyardLocalSupabase",
+                "SwitchyardPage", "SwitchyardProviderHTTP", "SwitchyardTestSupport",
             ]),
         .testTarget(
             name: "SwitchyardIntegrationTests",

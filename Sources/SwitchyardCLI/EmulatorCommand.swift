@@ -4,6 +4,7 @@ import Switchyard
 import SwitchyardBytes
 import SwitchyardLocalFirebase
 import SwitchyardLocalSupabase
+import SwitchyardPage
 import SwitchyardServerKit
 import SwitchyardSupabase
 
@@ -13,19 +14,24 @@ struct EmulatorCommand: ToolCommand {
     private(set) var supabase: LocalSupabaseOptions?
     /// The project whose tokens the local Supabase accepts: an address, or a project ID.
     private(set) var trusted: String?
+    /// Where the page listens; `nil` for no page.
+    private(set) var page: Page.Options?
 
     init(_ words: [String]) throws(UsageError) {
         let rest = Array(words.dropFirst())
         switch words.first {
         case "firebase":
             let given = try Options(rest, of: Commands.named("emulator firebase"))
+            page = try EmulatorCommand.page(given)
             firebase = try EmulatorCommand.firebase(given, port: "--port")
         case "supabase":
             let given = try Options(rest, of: Commands.named("emulator supabase"))
+            page = try EmulatorCommand.page(given)
             supabase = try EmulatorCommand.supabase(given, port: "--port")
             trusted = given["--trust-firebase"]
         case "all":
             let given = try Options(rest, of: Commands.named("emulator all"))
+            page = try EmulatorCommand.page(given)
             firebase = try EmulatorCommand.firebase(given, port: "--firebase-port")
             supabase = try EmulatorCommand.supabase(given, port: "--supabase-port")
             if let folder = EmulatorCommand.folder(given) {
@@ -111,12 +117,23 @@ struct EmulatorCommand: ToolCommand {
         return options
     }
 
-    private static func port(_ given: Options, _ name: String) throws(UsageError) -> UInt16? {
+    static func port(_ given: Options, _ name: String) throws(UsageError) -> UInt16? {
         guard let text = given[name] else { return nil }
         guard let port = UInt16(text) else {
             throw UsageError("“\(text)” is not a port; use a number from 0 to 65535")
         }
         return port
+    }
+
+    private static func page(_ given: Options) throws(UsageError) -> Page.Options? {
+        let port = try port(given, "--page-port")
+        guard !given.has("--no-page") else {
+            guard port == nil else { throw UsageError("“--page-port” and “--no-page” exclude each other") }
+            return nil
+        }
+        var options = Page.Options()
+        options.port = port ?? 0
+        return options
     }
 
     private static func origins(_ given: Options) throws(UsageError) -> Set<String> {
@@ -143,9 +160,17 @@ struct EmulatorCommand: ToolCommand {
                     Terminal.print("The local Supabase starts …")
                 }
                 let supabase = try await startSupabase(beside: firebase)
-                let end = EndRequest()
-                if let summary = supabase?.summary ?? firebase?.summary { Terminal.print(summary) }
-                await end.wait()
+                do {
+                    let page = try await startPage(firebase, supabase)
+                    let end = EndRequest()
+                    if let summary = supabase?.summary ?? firebase?.summary { Terminal.print(summary) }
+                    if let page { Terminal.print("The page that shows what happens: \(page.url)") }
+                    await end.wait()
+                    await page?.stop()
+                } catch {
+                    await supabase?.stop()
+                    throw error
+                }
                 await supabase?.stop()
                 await firebase?.stop()
             } catch {
@@ -157,6 +182,14 @@ struct EmulatorCommand: ToolCommand {
             Terminal.error("switchyard emulator: \(error)")
             return .failure
         }
+    }
+
+    private func startPage(_ firebase: LocalFirebase?, _ supabase: LocalSupabase?) async throws -> Page? {
+        guard let options = page else { return nil }
+        var backends: [PageBackend] = []
+        if let firebase { backends.append(try await .local(firebase)) }
+        if let supabase { backends.append(try await .local(supabase)) }
+        return try await Page.started(backends, options)
     }
 
     private func startSupabase(beside firebase: LocalFirebase?) async throws(LocalSupabaseError) -> LocalSupabase? {

@@ -1,7 +1,7 @@
 package import Foundation
 package import Switchyard
 import SwitchyardBytes
-import SwitchyardServerKit
+package import SwitchyardServerKit
 import Synchronization
 
 /// The storage of a local Supabase: a given folder, or a temporary one.
@@ -93,6 +93,8 @@ package struct LocalSupabaseContext: Sendable {
     let access: SupabaseAccess
     /// The folder for the services' files. It exists.
     package let files: URL
+    /// What would have been sent to people.
+    package let sent = SentMessages()
     private let origin: Origin
 
     private final class Origin: Sendable {

@@ -9,6 +9,7 @@ package struct OutsideTool: Sendable {
     package static let openssl = OutsideTool("openssl", package: "openssl")
     package static let python = OutsideTool("python3", package: "python3")
     package static let nghttpd = OutsideTool("nghttpd", package: "nghttp2-server")
+    package static let chromium = OutsideTool("chromium", package: "chromium")
     package static let java = OutsideTool("java", package: "default-jre-headless")
 
     private init(_ program: String, package: String) {

@@ -216,11 +216,13 @@ public final class FirebaseMessageSender: Sendable {
 }
 
 /// The sender behind the portable interface.
-struct PortableFirebaseSender: MessageSender {
-    let provider: InfrastructureProvider = .firebase
+package struct PortableFirebaseSender: MessageSender {
+    package let provider: InfrastructureProvider = .firebase
     let base: FirebaseMessageSender
 
-    func send(_ message: OutgoingMessage) async throws(MessagingError) -> String {
+    package init(base: FirebaseMessageSender) { self.base = base }
+
+    package func send(_ message: OutgoingMessage) async throws(MessagingError) -> String {
         try await base.send(FirebaseMessage(message))
     }
 }

@@ -1,9 +1,9 @@
 extension Commands {
-    private static let config = OptionSpec(
+    static let config = OptionSpec(
         "--config", "FILE",
         "the configuration in JSON; without it, the file that SWITCHYARD_CONFIG names, else the variables of the "
             + "environment, such as SWITCHYARD_DEFAULT", completes: .file)
-    private static let state = OptionSpec(
+    static let state = OptionSpec(
         "--state", "FOLDER",
         "keeps the session, the cache and the queue of writes here; without it, in the stateFolder of the configuration",
         completes: .folder)

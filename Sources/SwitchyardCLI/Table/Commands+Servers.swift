@@ -10,6 +10,11 @@ extension Commands {
             name, "N", "the port to listen on; without it, a free one, or with --folder the one of the last time")
     }
 
+    private static let page = [
+        OptionSpec("--page-port", "N", "the port of the page that shows what happens; without it, a free one"),
+        OptionSpec("--no-page", nil, "starts no page"),
+    ]
+
     private static let firebaseOnly = [
         OptionSpec("--project", "NAME", "the project that it serves; without it, demo-switchyard"),
         OptionSpec(
@@ -66,7 +71,7 @@ extension Commands {
                     "--open", nil,
                     "everyone may do everything; without it, only a user may write users/ID and below it, and all who are "
                         + "signed in share the rest"), domain, origin,
-            ] + firebaseOnly, examples: ["emulator firebase --port 9099 --folder .firebase"]),
+            ] + firebaseOnly + page, examples: ["emulator firebase --port 9099 --folder .firebase"]),
         CommandSpec(
             name: "emulator supabase",
             summary:
@@ -85,7 +90,7 @@ extension Commands {
                     "--trust-firebase", "URL",
                     "accepts the tokens of the local Firebase at this address; for the vendor's emulator, pass the project's "
                         + "ID. Its accounts need --claims role=authenticated"),
-            ] + supabaseOnly, examples: ["emulator supabase --port 54321 --bucket files"]),
+            ] + supabaseOnly + page, examples: ["emulator supabase --port 54321 --bucket files"]),
         CommandSpec(
             name: "emulator all",
             summary: "Runs both: accounts of the local Firebase may use the local Supabase.",
@@ -95,9 +100,21 @@ extension Commands {
                 OptionSpec("--open", nil, "everyone may do everything with documents of Firebase, and with files"),
                 domain,
                 origin,
-            ] + firebaseOnly + supabaseOnly,
+            ] + firebaseOnly + supabaseOnly + page,
             details: [
                 "Without --claims, accounts have role=authenticated; without --bucket, there is one called files."
             ]),
+        CommandSpec(
+            name: "page", summary: "Serves a page that shows and changes what a configured backend has.",
+            options: [
+                config, state,
+                OptionSpec("--port", "N", "the port to listen on; without it, a free one"),
+            ],
+            details: [
+                "The page acts with the project credential of the configuration if there is one, and otherwise as the user who is "
+                    + "signed in with “sign-in”. It is for this machine only, and for whoever has the key in the printed address. "
+                    + "Local servers have a page of their own, which shows their requests as well."
+            ],
+            examples: ["page --config backend.json"]),
     ]
 }

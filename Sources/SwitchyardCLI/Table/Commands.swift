@@ -66,6 +66,7 @@ enum Commands {
         case "adapter": AdapterCommand.self
         case "move": MoveFamilyCommand.self
         case "emulator": EmulatorCommand.self
+        case "page": PageCommand.self
         case "demo": DemoCommand.self
         case "version": VersionCommand.self
         case "completions": CompletionsCommand.self

@@ -46,6 +46,15 @@ package final class LocalRules: Sendable {
         _ action: Action, of caller: LocalCaller, at path: StoragePath, data: DocumentData?,
         newData: DocumentData? = nil, in documents: LocalDocuments
     ) -> Bool {
+        noted(
+            .document(action, path, data: data, newData: newData), of: caller, in: documents,
+            decides(action, of: caller, at: path, data: data, newData: newData, in: documents))
+    }
+
+    private func decides(
+        _ action: Action, of caller: LocalCaller, at path: StoragePath, data: DocumentData?,
+        newData: DocumentData?, in documents: LocalDocuments
+    ) -> Bool {
         guard bind(caller) else { return true }
         guard let id = caller.userID else { return false }
         if hasDomain {
@@ -67,11 +76,16 @@ package final class LocalRules: Sendable {
     /// Whether the result of a commit by `caller` at `path` is allowed.
     func allowOutcome(of caller: LocalCaller, at path: StoragePath, in documents: LocalDocuments) -> Bool {
         guard hasDomain, bind(caller), let id = caller.userID else { return true }
-        return DomainRules(documents: documents, me: id).allowOutcome(at: path)
+        let isAllowed = DomainRules(documents: documents, me: id).allowOutcome(at: path)
+        return noted(.outcome(path), of: caller, in: documents, isAllowed)
     }
 
     /// Whether `caller` may run a query; it is then trusted with every result.
     func allow(_ query: Query, of caller: LocalCaller, in documents: LocalDocuments) -> Bool {
+        noted(.query(query), of: caller, in: documents, decides(query, of: caller, in: documents))
+    }
+
+    private func decides(_ query: Query, of caller: LocalCaller, in documents: LocalDocuments) -> Bool {
         guard bind(caller) else { return true }
         guard let id = caller.userID else { return false }
         if hasDomain, let answer = DomainRules(documents: documents, me: id).allowQuery(query) { return answer }
@@ -88,6 +102,10 @@ package final class LocalRules: Sendable {
 
     /// Whether `caller` may perform this action on a file, given by the segments of its name.
     package func allow(_ action: Action, of caller: LocalCaller, file segments: [String]) -> Bool {
+        noted(.file(action, segments), of: caller, in: nil, decides(action, of: caller, file: segments))
+    }
+
+    private func decides(_ action: Action, of caller: LocalCaller, file segments: [String]) -> Bool {
         guard bind(caller) else { return true }
         if segments.first == "public", action == .read { return true }
         guard let id = caller.userID else { return false }
@@ -187,12 +205,12 @@ struct DomainRules {
         return !asResponder || entry["isResponder"] == true
     }
 
-    private static func person(_ data: DocumentData?) -> String? {
+    static func person(_ data: DocumentData?) -> String? {
         if case .string(let id)? = data?["userID"] { id } else { nil }
     }
 
     /// The person whose check-ins a query asks for, if it names one.
-    private static func person(asked filter: Filter?) -> String? {
+    static func person(asked filter: Filter?) -> String? {
         switch filter {
         case .comparison("userID", .equal, .string(let id))?: id
         case .all(let filters)?: filters.lazy.compactMap { person(asked: $0) }.first

@@ -82,6 +82,7 @@ extension AccountDatabase {
             code: code, purpose: purpose, email: email, newEmail: newEmail, userID: userID,
             link: "\(call.origin)/emulator/action?\(query)", sentAt: call.seconds)
         mailedCodes.append(mailed)
+        news = (news ?? []) + [mailed.message(at: call.milliseconds)]
         return mailed
     }
 

@@ -155,6 +155,7 @@ extension AccountDatabase {
             session: RandomID.make(length: 64), phoneNumber: number,
             code: String(repeating: "0", count: 6 - digits.count) + digits, sentAt: call.seconds)
         phonedCodes.append(sent)
+        news = (news ?? []) + [sent.message(at: call.milliseconds)]
         return sent.session
     }
 

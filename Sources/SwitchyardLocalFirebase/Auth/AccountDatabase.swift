@@ -1,5 +1,6 @@
 import Switchyard
 import SwitchyardBytes
+import SwitchyardServerKit
 
 /// The state of the auth service, and its calls. It is a value, so a failed call changes nothing.
 struct AccountDatabase: Codable, Sendable {
@@ -67,6 +68,8 @@ struct AccountDatabase: Codable, Sendable {
     var settings = Settings()
     /// `nil` in a folder of an earlier version.
     private var expiries: Expiries?
+    /// What the current call has sent.
+    var news: [SentMessages.Message]?
 
     /// How often ID tokens were expired. Tokens outlive their accounts, and tests have some without any, so accounts cannot say.
     private struct Expiries: Codable, Sendable {

@@ -77,6 +77,9 @@ package final class LocalAuth: LocalFirebaseService, LocalIdentities {
     /// Sets the server's address for links, known once it listens.
     func setOrigin(_ origin: String) { state.withLock { $0.origin = origin } }
 
+    /// The mails and text messages.
+    let sent = SentMessages()
+
     // MARK: Calls
 
     /// - Parameter project: `nil` for the server's own, to which clients with a key belong.
@@ -92,6 +95,8 @@ package final class LocalAuth: LocalFirebaseService, LocalIdentities {
     ) throws(AuthFailure) -> Answer {
         try state.withLock { state throws(AuthFailure) in
             let answer = try body(&state.databases[project ?? self.project, default: AccountDatabase()])
+            for message in state.databases[project ?? self.project]?.news ?? [] { sent.add(message) }
+            state.databases[project ?? self.project]?.news = nil
             guard let folder else { return answer }
             do throws(LocalFirebaseError) { try save(state.databases, to: folder) } catch {
                 throw AuthFailure(error.message, code: 500, status: "INTERNAL")
@@ -138,13 +143,18 @@ package final class LocalAuth: LocalFirebaseService, LocalIdentities {
         return .user(id: token.userID, claims: token.claims)
     }
 
-    func idToken(for userID: String) -> String {
+    func idToken(
+        for userID: String, claims extra: JSONObject = JSONObject(), factor: String? = nil
+    ) -> String {
         let call = call(JSONObject())
         var account = LocalAccount(id: userID, milliseconds: call.milliseconds)
         account.customAttributes = claims
         let register = state.withLock { $0.databases[project] ?? AccountDatabase() }
         if let known = register.accounts[userID] { account = known }
-        return register.idToken(of: account, AuthSignIn(provider: "custom", at: call.seconds), call)
+        var signIn = AuthSignIn(provider: "custom", at: call.seconds)
+        signIn.claims = extra
+        signIn.factor = factor.map { ($0, "factor") }
+        return register.idToken(of: account, signIn, call)
     }
 
     func expireTokens(of userID: String?) {

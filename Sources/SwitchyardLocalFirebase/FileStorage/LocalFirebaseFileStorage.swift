@@ -39,13 +39,18 @@ package final class LocalFirebaseFileStorage: LocalFirebaseService {
         }
     }
 
+    /// Deletes all files of all buckets.
+    func reset() {
+        uploads.forgetAll()
+        buckets.removeAll()
+    }
+
     package func stop() async { uploads.forgetAll() }
 
     package func addRoutes(to router: inout Router) {
         on(&router, .get, "/v0") { _, _, _ in .json(JSON.object(["emulator": "storage"]).bytes()) }
         router.on(.post, "/internal/reset") { [self] _ in
-            uploads.forgetAll()
-            buckets.removeAll()
+            reset()
             return ServerResponse()
         }
         on(&router, .get, "/v0/b/{bucket}/o") { try $0.list($1, $2) }

@@ -54,6 +54,22 @@ package final class LocalFirestore: LocalFirebaseService {
         }
     }
 
+    /// Whether live queries stay open but receive no change. Afterwards all streams end, since they have missed what happened;
+    /// clients open new ones and go on where they were.
+    package var isDeaf: Bool {
+        get { streamFaults.isDeaf }
+        set {
+            let wasDeaf = streamFaults.isDeaf
+            streamFaults.isDeaf = newValue
+            if wasDeaf, !newValue { channels.closeAll() }
+        }
+    }
+
+    /// Deletes all documents of all databases.
+    func reset() throws(FirestoreFailure) {
+        for database in databases.withLock({ Array($0.values) }) { try database.reset() }
+    }
+
     // MARK: Routes
 
     package func addRoutes(to router: inout Router) {

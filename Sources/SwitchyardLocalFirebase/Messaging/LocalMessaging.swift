@@ -47,6 +47,20 @@ package final class LocalMessaging: LocalFirebaseService {
         register = Mutex(saved)
     }
 
+    /// The push messages.
+    let sent = SentMessages()
+
+    /// Forgets all devices, topics and messages.
+    func reset() {
+        sent.removeAll()
+        register.withLock { register in
+            register = MessagingDatabase()
+            if let folder, let data = try? JSONEncoder().encode(register) {
+                try? folder.write(data, as: LocalMessaging.file)
+            }
+        }
+    }
+
     /// The messages sent to a device so far, in the format in which its platform passes them to the app.
     package func deliveries(to registration: String) -> [JSON] {
         register.withLock { register in
@@ -161,6 +175,8 @@ package final class LocalMessaging: LocalFirebaseService {
     ) throws(MessagingFailure) -> JSON {
         try register.withLock { register throws(MessagingFailure) in
             let answer = try operation(&register, call, request)
+            if let message = register.news { sent.add(message) }
+            register.news = nil
             guard let folder, request.method != .get else { return answer }
             guard let data = try? JSONEncoder().encode(register),
                 (try? folder.write(data, as: LocalMessaging.file)) != nil

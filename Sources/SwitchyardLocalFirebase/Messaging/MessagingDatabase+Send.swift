@@ -1,5 +1,6 @@
 import Switchyard
 import SwitchyardBytes
+import SwitchyardServerKit
 
 /// Messages: validated like the vendor does, and stored where a test can read what each device would have received.
 extension MessagingDatabase {
@@ -42,8 +43,21 @@ extension MessagingDatabase {
                 let payload = DeliveredMessage(message, id: id, topic: topic, call).payload(for: registration)
                 deliveries.append(Delivery(registration: name, payload: payload.text()))
             }
+            news = MessagingDatabase.message(message, to: target, receivers, at: call.now)
         }
         return ["name": .string("projects/\(call.project)/messages/\(id)")]
+    }
+
+    private static func message(
+        _ message: JSONObject, to target: String, _ receivers: [String], at now: Timestamp
+    ) -> SentMessages.Message {
+        var sent = SentMessages.Message(
+            at: now.microseconds / 1000, kind: .push, to: target,
+            subject: message["notification"]?["title"]?.string ?? "",
+            text: message["notification"]?["body"]?.string ?? "")
+        sent.receivers = receivers
+        sent.data = message["data"]?.text()
+        return sent
     }
 
     private static func check(_ data: JSON?) throws(MessagingFailure) {

@@ -33,6 +33,8 @@ struct MessagingDatabase: Codable, Sendable {
     var topics: [String: Set<String>] = [:]
     var deliveries: [Delivery] = []
     var messageCount = 0
+    /// What the current call has sent.
+    var news: SentMessages.Message?
 
     // MARK: Installations
 

@@ -1,4 +1,6 @@
+import Switchyard
 import SwitchyardBytes
+import SwitchyardServerKit
 import Synchronization
 
 /// An email with a code and a link, as a person would receive it, with the parts that tests need.
@@ -42,8 +44,24 @@ struct AuthMail {
 final class AuthOutbox: Sendable {
     private static let limit = 1000
     private let sent = Mutex<[JSONObject]>([])
+    private let shown: SentMessages
+    private let now: @Sendable () -> Timestamp
+
+    /// - Parameter shown: Gets each message as well, for a page.
+    init(_ shown: SentMessages, now: @escaping @Sendable () -> Timestamp) {
+        self.shown = shown
+        self.now = now
+    }
 
     func add(_ message: JSONObject) {
+        let link = message["link"]?.string
+        var item = SentMessages.Message(
+            at: now().microseconds / 1000, kind: message["subject"] == nil ? .sms : .mail,
+            to: message["to"]?.string ?? "", subject: message["subject"]?.string ?? "",
+            text: message["text"]?.string ?? "")
+        item.links = link.map { [$0] } ?? []
+        item.code = message["code"]?.string
+        shown.add(item)
         sent.withLock { sent in
             sent.append(message)
             if sent.count > AuthOutbox.limit { sent.removeFirst() }

@@ -8,7 +8,7 @@ import SwitchyardWire
 /// Each call is one transaction, no two run at once, and changes are committed before the call is answered.
 struct LocalSupabaseAuth: LocalSupabaseService {
     let context: LocalSupabaseContext
-    let outbox = AuthOutbox()
+    let outbox: AuthOutbox
     /// Seals and opens values that pass through a browser.
     let seal: ServerSigningKey
 
@@ -16,6 +16,7 @@ struct LocalSupabaseAuth: LocalSupabaseService {
 
     init(_ context: LocalSupabaseContext) {
         self.context = context
+        outbox = AuthOutbox(context.sent) { context.now }
         seal = ServerSigningKey(key: context.access.secret)
     }
 

@@ -28,7 +28,9 @@ final class LocalRealtime: LocalSupabaseService {
         joins = RealtimeMeter(perSecond: limits.joinsPerSecond)
         presences = RealtimeMeter(perSecond: limits.presencePerSecond)
         hub = RealtimeHub(faults)
-        feed = RealtimeFeed(database: context.database, hub: hub) { messages.count(at: context.access.now()) }
+        feed = RealtimeFeed(
+            database: context.database, hub: hub, sent: context.sent
+        ) { messages.count(at: context.access.now()) }
     }
 
     var schema: String { String(decoding: PackageResources.realtime_sql, as: UTF8.self) }
@@ -104,7 +106,7 @@ final class LocalRealtime: LocalSupabaseService {
         }
         let session: RealtimeSession
         do throws(TokenProblem) {
-            session = RealtimeSession(form: form, token: try token(key))
+            session = RealtimeSession(form: form, token: try token(key), isExempt: request.isExempt)
         } catch {
             throw RealtimeRefusal(401, error.text)
         }

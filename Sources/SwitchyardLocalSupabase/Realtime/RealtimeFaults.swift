@@ -18,6 +18,7 @@ package final class RealtimeFaults: Sendable {
         var eventsToSilence: Int?
         var eventsLeft = 0
         var deafUntil: ContinuousClock.Instant?
+        var isDeaf = false
     }
 
     private let state = Mutex(State())
@@ -71,6 +72,12 @@ package final class RealtimeFaults: Sendable {
     /// Whether the service is without its database because of ``loseDatabase(for:)``.
     package var isWithoutDatabase: Bool { state.withLock { $0.deafUntil.map { .now < $0 } ?? false } }
 
+    /// Whether connections stay open and heartbeats are answered, but nothing that happens arrives.
+    package var isDeaf: Bool {
+        get { state.withLock(\.isDeaf) }
+        set { state.withLock { $0.isDeaf = newValue } }
+    }
+
     /// Restores the connection to the database.
     func wake() { state.withLock { $0.eventsLeft = $0.eventsToSilence ?? 0 } }
 
@@ -108,13 +115,14 @@ package final class RealtimeFaults: Sendable {
     }
 
     func deliver(_ frame: RealtimeFrame, to session: RealtimeSession) {
+        if session.isExempt { return session.send(frame) }
         let deed = state.withLock { state -> FaultAction in
             func isDue(_ counter: WritableKeyPath<State, Int>) -> Bool {
                 guard state[keyPath: counter] > 0 else { return false }
                 state[keyPath: counter] -= 1
                 return true
             }
-            if isDue(\.drops) { return .send([]) }
+            if state.isDeaf || isDue(\.drops) { return .send([]) }
             if isDue(\.delays) { return .sendLater(state.delay) }
             if isDue(\.reorders) {
                 state.held.append((frame, session))

@@ -1,3 +1,4 @@
+import Foundation
 import SwitchyardBytes
 import SwitchyardServerKit
 import Synchronization
@@ -17,12 +18,16 @@ final class RealtimeFeed: Sendable {
 
     private let database: SupabaseDatabase
     private let hub: RealtimeHub
+    private let sent: SentMessages
     private let admits: @Sendable () -> Bool
     private let state = Mutex(State())
 
     /// - Parameter admits: Whether one more row is within the project's limits; others are dropped silently.
-    init(database: SupabaseDatabase, hub: RealtimeHub, admits: @escaping @Sendable () -> Bool) {
+    init(
+        database: SupabaseDatabase, hub: RealtimeHub, sent: SentMessages, admits: @escaping @Sendable () -> Bool
+    ) {
         self.database = database
+        self.sent = sent
         self.hub = hub
         self.admits = admits
     }
@@ -117,6 +122,7 @@ final class RealtimeFeed: Sendable {
     private func deliver(message: JSON) {
         guard let topic = message["topic"]?.string, let event = message["event"]?.string, let id = message["id"]?.string
         else { return }
+        if event == "message", topic.hasPrefix("switchyard:") { note(message["payload"], topic) }
         hub.broadcast(
             RealtimeFrame(
                 topic: LocalChannel.prefix + topic, event: "broadcast",
@@ -126,6 +132,17 @@ final class RealtimeFeed: Sendable {
                 ], bytes: message["bytes"]?.string.flatMap { Base64.decode($0.filter { !$0.isNewline }) },
                 prefersBinary: true),
             to: RealtimeHub.ChannelKey(name: topic, isPrivate: message["private"]?.bool ?? false))
+    }
+
+    /// Notes a message to users, with who receives it now.
+    private func note(_ payload: JSON?, _ topic: String) {
+        let now = Date().timeIntervalSince1970
+        var item = SentMessages.Message(
+            at: Int64(now * 1000), kind: .push, to: String(topic.dropFirst("switchyard:".count)),
+            subject: payload?["title"]?.string ?? "", text: payload?["body"]?.string ?? "")
+        item.receivers = hub.users(at: RealtimeHub.ChannelKey(name: topic, isPrivate: true))
+        item.data = payload?["data"]?.text()
+        sent.add(item)
     }
 
     // MARK: Rows

@@ -62,6 +62,11 @@ final class RealtimeHub: Sendable {
 
     private func members(of key: ChannelKey) -> [LocalChannel] { state.withLock { $0.channels[key] ?? [] } }
 
+    /// The users who listen to a channel, by their IDs.
+    func users(at key: ChannelKey) -> [String] {
+        members(of: key).map { $0.state.withLock { $0.token.token.claims["sub"]?.string ?? "anon" } }
+    }
+
     // MARK: Broadcasts
 
     /// - Parameter sender: The sender, which receives it only if it asked to.

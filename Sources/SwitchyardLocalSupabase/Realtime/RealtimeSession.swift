@@ -17,10 +17,13 @@ final class RealtimeSession: Sendable {
     let form: RealtimeFrame.Form
     /// The connection's token; channels may have others.
     let token: RealtimeToken
+    /// Whether faults do not count for it.
+    let isExempt: Bool
     let outbox = RealtimeOutbox()
     private let state: Mutex<(channels: [String: LocalChannel], lastMessage: ContinuousClock.Instant)>
 
-    init(form: RealtimeFrame.Form, token: RealtimeToken) {
+    init(form: RealtimeFrame.Form, token: RealtimeToken, isExempt: Bool = false) {
+        self.isExempt = isExempt
         id = RandomID.make(length: 40)
         self.form = form
         self.token = token

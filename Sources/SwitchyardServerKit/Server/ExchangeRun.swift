@@ -9,6 +9,7 @@ struct ExchangeRun: Sendable {
     let outbox: Outbox
     let fault: Fault?
     let handler: LoopbackServer.Handler
+    var record: ExchangeRecord?
 
     private var loop: ServerLoop { connection.loop }
 
@@ -34,10 +35,13 @@ struct ExchangeRun: Sendable {
     }
 
     private func send(_ response: ServerResponse) async {
+        if case .nothing = response.content {} else { record?.answers(response.status, response.headers) }
         switch response.content {
         case .bytes(let bytes):
+            record?.sent(bytes)
             let (answer, keeps) = ResponseHead.make(response, to: request.head, body: .bytes(bytes))
             outbox.append(answer)
+            record?.ends(isComplete: true)
             loop.submit(.answered(connection, exchange: id, keepsConnection: keeps))
         case .stream(let length, let produce):
             await stream(response, length: length, produce)
@@ -59,7 +63,7 @@ struct ExchangeRun: Sendable {
         outbox.append(head)
         let isSilent = request.method == .head || [204, 304].contains(response.status)
         let writer = ResponseWriter(
-            outbox: outbox, isChunked: isChunked, isSilent: isSilent, counter: WrittenCount())
+            outbox: outbox, isChunked: isChunked, isSilent: isSilent, counter: WrittenCount(), record: record)
         do {
             if !isSilent { try await produce(writer) }
         } catch {
@@ -71,6 +75,7 @@ struct ExchangeRun: Sendable {
             return loop.submit(.end(connection, reset: true))
         }
         if isChunked, !isSilent { outbox.append(Array("0\r\n\r\n".utf8)) }
+        record?.ends(isComplete: true)
         loop.submit(.answered(connection, exchange: id, keepsConnection: keeps))
     }
 
@@ -86,6 +91,7 @@ struct ExchangeRun: Sendable {
             }
         }
         try? await run(exchange)
+        record?.ends(isComplete: true)
         loop.submit(.end(connection, reset: false))
     }
 
@@ -105,6 +111,7 @@ struct ExchangeRun: Sendable {
         do {
             try await acceptance.run(handle)
             await handle.close(.normal)
+            record?.ends(isComplete: true)
         } catch {
             await handle.close(.internalError)
         }

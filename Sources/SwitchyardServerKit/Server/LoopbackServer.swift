@@ -67,6 +67,12 @@ package final class LoopbackServer: Sendable {
 
     package var statistics: ServerStatistics { loop.counts.withLock { $0 } }
 
+    /// The rules for faults that are controlled over HTTP; `nil` if none are.
+    package var faultControl: FaultControl? { loop.control }
+
+    /// Who is shown the requests from now on; `nil` for no one.
+    package func show(to observer: (any ExchangeObserver)?) { loop.observer.withLock { $0 = observer } }
+
     /// Ends all connections like a broken network, including streams and web sockets; new ones are accepted.
     package func dropConnections(reset: Bool = true) { loop.submit(.endOthers(than: nil, reset: reset)) }
 

@@ -11,13 +11,16 @@ extension ServerConnection {
             onFirstRead: { [self] in if head.expectsContinue { loop.submit(.sendContinue(self, exchange: id)) } },
             onDrained: { [self] in loop.submit(.resumeReading(self)) })
         if !hasBody { body.finish(.complete) }
-        let request = ServerRequest(head: head, body: ServerRequestBody(pipe: body), connection: number)
+        let observer = loop.observer.withLock { $0 }
+        var request = ServerRequest(head: head, body: ServerRequestBody(pipe: body), connection: number)
+        request.isExempt = observer?.isOwn(request) ?? false
         exchange = Exchange(
             id: id, body: body, awaitsContinue: hasBody && head.expectsContinue, isBodyComplete: !hasBody)
         let refusal = loop.configuration.visitors?.refusal(of: request)
         let control = loop.control.flatMap { refusal == nil && $0.isMeant(by: request) ? $0 : nil }
         if control == nil { loop.counts.withLock { $0.requests += 1 } }
-        let fault = control == nil && refusal == nil ? loop.faults.inject(request) : nil
+        let isFaulty = control == nil && refusal == nil && !request.isExempt
+        let fault = isFaulty ? loop.faults.inject(request) : nil
         if control == nil, fault == nil, !hasBody, let response = refusal ?? loop.immediately?(request),
             case .bytes(let bytes) = response.content
         {
@@ -25,14 +28,22 @@ extension ServerConnection {
             outbox.append(answer)
             return answered(id, keepsConnection: keeps)
         }
+        let record = control == nil && !request.isExempt ? observer?.began(request) : nil
+        if let fault { record?.applies(fault) }
+        exchange?.record = record
         var handler: LoopbackServer.Handler = loop.handler
         if let refusal { handler = { _ in refusal } } else if let control { handler = { await control.handle($0) } }
         loop.handlerStarted()
         let run = ExchangeRun(
             request: request, id: id, connection: self, outbox: outbox, fault: fault,
-            handler: handler)
+            handler: handler, record: record)
         exchange?.task = Task {
-            await run.run()
+            if let record {
+                await ExchangeRecord.$current.withValue(record) { await run.run() }
+                record.ends(isComplete: false)
+            } else {
+                await run.run()
+            }
             loop.submit(.handlerEnded)
         }
     }
@@ -98,6 +109,7 @@ extension ServerConnection {
 
     func takeBody(_ piece: UnsafeRawBufferPointer) {
         guard let exchange else { return }
+        exchange.record?.received(piece)
         if exchange.isAnswered {
             discarded += piece.count
             if discarded > Self.discardLimit { endInOrder() }

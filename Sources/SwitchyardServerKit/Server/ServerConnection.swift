@@ -15,6 +15,7 @@ final class ServerConnection: @unchecked Sendable {
         var isAnswered = false
         var keepsConnection = true
         var task: Task<Void, Never>?
+        var record: ExchangeRecord?
     }
 
     enum Phase {

@@ -38,6 +38,7 @@ final class ServerLoop: @unchecked Sendable {
     let handler: LoopbackServer.Handler
     let immediately: LoopbackServer.ImmediateHandler?
     let counts = Mutex(ServerStatistics())
+    let observer = Mutex<(any ExchangeObserver)?>(nil)
 
     private let queue = Mutex(Queue())
     private let wakePipe: WakePipe

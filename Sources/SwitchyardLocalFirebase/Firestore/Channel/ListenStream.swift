@@ -14,13 +14,16 @@ final class ListenStream: ChannelStream {
     private let caller: LocalCaller
     private let rules: LocalRules
     private let faults: StreamFaults
+    /// Whether it is told of changes even while streams are deaf.
+    private let isExempt: Bool
     private let targets = Mutex<[Int: ListenTarget]>([:])
     private let registration = Mutex<Int?>(nil)
 
     init(
         _ database: LocalDatabase, _ session: ChannelSession, _ caller: LocalCaller, _ rules: LocalRules,
-        _ faults: StreamFaults
+        _ faults: StreamFaults, isExempt: Bool = false
     ) {
+        self.isExempt = isExempt
         self.database = database
         self.session = session
         self.caller = caller
@@ -74,14 +77,15 @@ final class ListenStream: ChannelStream {
         guard targets.withLock({ $0[request.id] == nil }) else {
             throw FirestoreFailure(.unknown, "The target \(request.id) is there already.")
         }
-        database.show { documents, time in
+        database.show { documents -> ListenTarget? in
+            guard isAllowed(request.wanted, documents) else { return nil }
+            return switch request.wanted {
+            case .query(let query): ListenTarget(query, documents)
+            case .documents(let paths): ListenTarget.documents(paths)
+            }
+        } _: { target, documents, time in
             var answers: [FirestoreListenResponse] = [.targetChange(TargetChange(.add, targetIDs: [request.id]))]
-            if isAllowed(request.wanted, documents) {
-                let target =
-                    switch request.wanted {
-                    case .query(let query): ListenTarget(query, documents)
-                    case .documents(let paths): ListenTarget.documents(paths)
-                    }
+            if let target {
                 answers += first(of: target, request, documents, time)
                 if request.isOnce {
                     answers.append(.targetChange(TargetChange(.remove, targetIDs: [request.id])))
@@ -148,6 +152,7 @@ final class ListenStream: ChannelStream {
 
     /// Called with the database's lock held, once per commit, in order.
     func documentsChanged(_ changed: [DocumentSnapshot], in documents: LocalDocuments, at time: Timestamp) {
+        if faults.isDeaf, !isExempt { return }
         var shown: [StoragePath: (document: DocumentSnapshot, targets: [Int], gone: [Int])] = [:]
         var order: [StoragePath] = []
         var lies: [FirestoreListenResponse] = []

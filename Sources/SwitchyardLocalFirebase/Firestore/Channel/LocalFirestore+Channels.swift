@@ -64,7 +64,9 @@ extension LocalFirestore {
             let authorization = LocalFirestore.authorization(request, form)
             let caller = try caller(authorization: authorization, project: parts[1])
             switch kind {
-            case .listen: session.attach(ListenStream(database, session, caller, rules, streamFaults))
+            case .listen:
+                session.attach(
+                    ListenStream(database, session, caller, rules, streamFaults, isExempt: request.isExempt))
             case .write: session.attach(WriteStream(database, session, caller, rules))
             }
         } catch {

@@ -87,6 +87,7 @@ package final class StreamFaults: Sendable {
         var reorders = 0
         var lies = 0
         var lie = 0
+        var isDeaf = false
     }
 
     private let state = Mutex(State())
@@ -105,6 +106,12 @@ package final class StreamFaults: Sendable {
             state.lie = difference
             state.lies = times
         }
+    }
+
+    /// Whether streams stay open, but no change arrives. See `LocalFirestore.isDeaf`.
+    var isDeaf: Bool {
+        get { state.withLock { $0.isDeaf } }
+        set { state.withLock { $0.isDeaf = newValue } }
     }
 
     package func removeAll() { state.withLock { $0 = State() } }

@@ -58,7 +58,10 @@ final class DocumentJournal: Sendable {
     func append(
         _ changed: [DocumentSnapshot], at time: Timestamp, in database: FirestoreDatabase
     ) throws(FirestoreFailure) {
-        let bytes = DocumentJournal.line(changed, at: time, in: database)
+        try append(DocumentJournal.line(changed, at: time, in: database))
+    }
+
+    private func append(_ bytes: [UInt8]) throws(FirestoreFailure) {
         let isWritten = descriptor.withLock { descriptor -> Bool in
             guard let descriptor else { return false }
             let start = lseek(descriptor, 0, SEEK_END)
@@ -75,6 +78,15 @@ final class DocumentJournal: Sendable {
             return true
         }
         guard isWritten else { throw FirestoreFailure(.internal, "The change cannot be saved in the server's folder.") }
+    }
+
+    /// Notes that a database is empty now. Others keep what they have.
+    func forget(_ database: FirestoreDatabase, at time: Timestamp) throws(FirestoreFailure) {
+        let line: JSON = [
+            "project": .string(database.project), "database": .string(database.database),
+            "at": .integer(time.microseconds), "documents": [], "isReset": true,
+        ]
+        try append(line.bytes() + [UInt8(ascii: "\n")])
     }
 
     private static func line(
@@ -101,6 +113,7 @@ final class DocumentJournal: Sendable {
             let id = json["database"]?.string, let time = json["at"]?.int64, let entries = json["documents"]?.array
         else { throw LocalFolder.unreadable(file) }
         let database = FirestoreDatabase(project: project, database: id)
+        if json["isReset"]?.bool == true { contents[database] = nil }
         do throws(FirestoreFormatError) {
             for entry in entries {
                 let document =

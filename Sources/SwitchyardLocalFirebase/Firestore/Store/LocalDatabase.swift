@@ -162,6 +162,20 @@ final class LocalDatabase: Sendable {
             paths.map { DocumentWrite(path: $0, operation: .delete) }, by: .owner, LocalRules(isOpen: true))
     }
 
+    /// Deletes everything at once, whatever there is, and tells listeners.
+    func reset() throws(FirestoreFailure) {
+        try state.withLock { state throws(FirestoreFailure) in
+            let time = max(now(), Timestamp(microseconds: state.lastCommit.microseconds + 1))
+            let gone = state.documents
+            try journal?.forget(name, at: time)
+            state.lastCommit = time
+            state.documents = LocalDocuments()
+            state.transactions = [:]
+            // Only whoever listens needs to be told of each document.
+            if !state.listeners.isEmpty { publish(gone.all.map { .missing($0.path) }, state) }
+        }
+    }
+
     private func publish(_ changed: [DocumentSnapshot], _ state: State) {
         for listener in state.listeners.values {
             listener.documentsChanged(changed, in: state.documents, at: state.lastCommit)
@@ -179,6 +193,27 @@ final class LocalDatabase: Sendable {
     }
 
     func removeListener(_ id: Int) { state.withLock { $0.listeners[id] = nil } }
+
+    /// Passes the current documents to a listener with what `prepare` makes of them, which may take long: commits go on
+    /// meanwhile, unless they keep coming.
+    func show<Prepared>(
+        preparing prepare: (LocalDocuments) -> Prepared,
+        _ body: (Prepared, LocalDocuments, Timestamp) -> Void
+    ) {
+        for _ in 0..<Self.attempts {
+            let (documents, commit) = state.withLock { ($0.documents, $0.lastCommit) }
+            let prepared = prepare(documents)
+            let isCurrent = state.withLock { state in
+                guard state.lastCommit == commit else { return false }
+                body(prepared, state.documents, readTime(&state))
+                return true
+            }
+            if isCurrent { return }
+        }
+        show { documents, time in body(prepare(documents), documents, time) }
+    }
+
+    private static let attempts = 3
 
     /// Passes the current documents to a listener; no commit takes effect until `body` has returned.
     func show(_ body: (LocalDocuments, Timestamp) -> Void) {

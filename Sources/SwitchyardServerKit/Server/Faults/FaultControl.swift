@@ -1,4 +1,4 @@
-import SwitchyardBytes
+package import SwitchyardBytes
 import SwitchyardWire
 import Synchronization
 
@@ -58,7 +58,7 @@ package struct FaultControl: Sendable {
             disconnect(request.connection, request.query("reset") != "false")
             return ServerResponse(status: 204)
         case (.delete, let id?, nil): return remove { String($0.rule.id) == id }
-        case (.post, let id?, "open"?): return open(id)
+        case (.post, let id?, "open"?): return ServerResponse(status: open(id) ? 204 : 404)
         default: return ServerResponse(status: 404)
         }
     }
@@ -67,11 +67,7 @@ package struct FaultControl: Sendable {
         do {
             let text = try JSON(parsing: try await request.body.collect(upTo: 1 << 20))
             guard let object = text.object else { throw FaultRule.Mistake("a rule is an object") }
-            let rule = try FaultRule(object)
-            let added = faults.add(
-                rule.fault, times: rule.times, after: rule.skips, every: rule.period, when: rule.condition)
-            known.all.withLock { $0.append(Known(rule: added, text: object, gate: rule.gate)) }
-            return .json((["id": .integer(Int64(added.id))] as JSON).bytes(), status: 201)
+            return .json((["id": .integer(Int64(try add(object)))] as JSON).bytes(), status: 201)
         } catch let mistake as FaultRule.Mistake {
             return .text(mistake.text + "\n", status: 400)
         } catch {
@@ -79,8 +75,18 @@ package struct FaultControl: Sendable {
         }
     }
 
-    private func list() -> ServerResponse {
-        let rules = known.all.withLock { $0 }.map { known in
+    /// Adds a rule as `FaultRule` reads it, and returns its ID.
+    package func add(_ object: JSONObject) throws(FaultRule.Mistake) -> Int {
+        let rule = try FaultRule(object)
+        let added = faults.add(
+            rule.fault, times: rule.times, after: rule.skips, every: rule.period, when: rule.condition)
+        known.all.withLock { $0.append(Known(rule: added, text: object, gate: rule.gate)) }
+        return added.id
+    }
+
+    /// The rules given here, oldest first, with what they did so far.
+    package var rules: [JSON] {
+        known.all.withLock { $0 }.map { known in
             var object = known.text
             object["id"] = .integer(Int64(known.rule.id))
             object["strikes"] = .integer(Int64(faults.strikes(of: known.rule)))
@@ -88,18 +94,31 @@ package struct FaultControl: Sendable {
             if let gate = known.gate { object["held"] = .integer(Int64(gate.waiting)) }
             return JSON.object(object)
         }
-        return .json(JSON.array(rules).bytes())
     }
 
-    private func open(_ id: String) -> ServerResponse {
-        guard let gate = known.all.withLock({ $0.first { String($0.rule.id) == id }?.gate }) else {
-            return ServerResponse(status: 404)
-        }
-        gate.open()
-        return ServerResponse(status: 204)
+    private func list() -> ServerResponse { .json(JSON.array(rules).bytes()) }
+
+    /// Lets pass what a rule holds.
+    ///
+    /// - Returns: Whether there is such a rule, and it holds.
+    package func open(_ id: String) -> Bool {
+        let gate = known.all.withLock { $0.first { String($0.rule.id) == id }?.gate }
+        gate?.open()
+        return gate != nil
     }
 
     private func remove(_ isMeant: (Known) -> Bool) -> ServerResponse {
+        _ = take(isMeant)
+        return ServerResponse(status: 204)
+    }
+
+    /// Removes one rule, or all, and lets pass what they hold.
+    ///
+    /// - Returns: Whether there was one.
+    @discardableResult
+    package func remove(_ id: String?) -> Bool { take { id == nil || String($0.rule.id) == id } > 0 }
+
+    private func take(_ isMeant: (Known) -> Bool) -> Int {
         let gone = known.all.withLock { all in
             let gone = all.filter(isMeant)
             all.removeAll(where: isMeant)
@@ -109,6 +128,6 @@ package struct FaultControl: Sendable {
             faults.remove(known.rule)
             known.gate?.open()
         }
-        return ServerResponse(status: 204)
+        return gone.count
     }
 }

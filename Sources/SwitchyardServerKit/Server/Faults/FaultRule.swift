@@ -14,8 +14,8 @@ import SwitchyardWire
 /// * `delay`: sends the answer `milliseconds` late.
 /// * `holdRequest`, `holdAnswer`: waits until the rule is opened or removed.
 package struct FaultRule {
-    struct Mistake: Error {
-        let text: String
+    package struct Mistake: Error {
+        package let text: String
 
         init(_ text: String) { self.text = text }
     }

@@ -7,6 +7,8 @@ package struct ServerRequest: Sendable {
     package let body: ServerRequestBody
     /// Counts accepted connections from 1; two requests with the same number came over the same connection.
     package let connection: Int
+    /// Whether faults do not count for it, since it is of whoever looks at the server.
+    package internal(set) var isExempt = false
     /// The decoded matches of the route's pattern.
     package internal(set) var parameters: [String: String] = [:]
 
@@ -84,7 +86,7 @@ package struct ServerRequest: Sendable {
         let target = path.joined(separator: "/") + (rawQuery.map { "?\($0)" } ?? "")
         return ServerRequest(
             head: RequestHead(method: method, target: target, headers: headers, minorVersion: head.minorVersion),
-            body: body, connection: connection, parameters: parameters)
+            body: body, connection: connection, isExempt: isExempt, parameters: parameters)
     }
 
     /// Drops scheme and host of the absolute form, as sent to proxies.

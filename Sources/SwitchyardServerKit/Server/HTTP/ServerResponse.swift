@@ -86,6 +86,7 @@ package struct ResponseWriter: Sendable {
     let isChunked: Bool
     let isSilent: Bool
     let counter: WrittenCount
+    var record: ExchangeRecord?
 
     /// Sends `bytes`, waiting while the client is slow.
     ///
@@ -93,6 +94,7 @@ package struct ResponseWriter: Sendable {
     package func write(_ bytes: [UInt8]) async throws(ServerError) {
         guard !bytes.isEmpty else { return }
         counter.add(bytes.count)
+        record?.sent(bytes)
         guard !isSilent else { return }
         if isChunked {
             outbox.append { output in

@@ -1,0 +1,18 @@
+// Takes back the last write of this tab.
+
+import { lastStep, undoLast } from './state.js';
+import { failed, toast } from './dialogs.js';
+import { say } from './dom.js';
+
+export async function performUndo() {
+    const step = lastStep();
+    if (!step) return toast('Nothing to undo', { seconds: 2 });
+    try {
+        await undoLast();
+        toast(`Undone: ${step.label}`, { seconds: 4 });
+        say(`Undone: ${step.label}`);
+        dispatchEvent(new CustomEvent('undone'));
+    } catch (error) {
+        failed(`“${step.label}” cannot be undone`, error);
+    }
+}
