@@ -276,7 +276,7 @@ let package = Package(
             dependencies: [
                 "Switchyard", "SwitchyardBytes", "SwitchyardWire", "SwitchyardMock", "SwitchyardFirebase",
                 "SwitchyardSupabase", "SwitchyardServerKit", "SwitchyardLocalFirebase", "SwitchyardLocalSupabase",
-                "SwitchyardPage", "SwitchyardProviderHTTP", "SwitchyardTestSupport",
+                "SwitchyardPage", "SwitchyardReporting", "SwitchyardProviderHTTP", "SwitchyardTestSupport",
             ]),
         .testTarget(
             name: "SwitchyardIntegrationTests",
