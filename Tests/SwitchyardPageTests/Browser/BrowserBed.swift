@@ -52,7 +52,8 @@ struct BrowserBed: Sendable {
 
     /// A request to the local server, as an app of this user sends it; `nil` is signed out.
     @discardableResult
-    func send(_ method: HTTPMethod, _ path: String, as user: String?, _ body: JSON? = nil) async throws -> HTTPResponse {
+    func send(_ method: HTTPMethod, _ path: String, as user: String?, _ body: JSON? = nil) async throws -> HTTPResponse
+    {
         var request = HTTPRequest(method, "http://\(firebase.host)" + path)
         if let user { request.headers["Authorization"] = "Bearer " + firebase.idToken(for: user) }
         if let body { request.body = body.bytes() }

@@ -17,18 +17,25 @@ struct ToolsPageTests {
             let tab = try await bed.tab("outbox")
             try await tab.waitForText("Nothing was sent yet")
             try await bed.send(.post, BrowserBed.toolkit + ":signUp?key=any", as: nil, signUp)
-            try await bed.send(.post, BrowserBed.toolkit + ":sendOobCode?key=any", as: nil, ["requestType": "PASSWORD_RESET", "email": "a@example.com"])
-            try await bed.send(.post, BrowserBed.toolkit + ":sendVerificationCode?key=any", as: nil, ["phoneNumber": "+15550100"])
+            try await bed.send(
+                .post, BrowserBed.toolkit + ":sendOobCode?key=any", as: nil,
+                ["requestType": "PASSWORD_RESET", "email": "a@example.com"])
+            try await bed.send(
+                .post, BrowserBed.toolkit + ":sendVerificationCode?key=any", as: nil, ["phoneNumber": "+15550100"])
             try await tab.waitForText("2 messages", in: ".list-count")
             try await tab.waitForText("a@example.com", in: ".card")
             #expect(try await tab.evaluate("document.querySelector('.card .code').innerText").string?.count == 6)
-            try await tab.evaluate("[...document.querySelectorAll('.card')].find(c => c.innerText.includes('a@example.com')).click()")
+            try await tab.evaluate(
+                "[...document.querySelectorAll('.card')].find(c => c.innerText.includes('a@example.com')).click()")
             try await tab.wait("the link is there", "document.querySelector('.panel a.link')")
             let link = try await tab.evaluate("document.querySelector('.panel a.link').href").string ?? ""
             #expect(link.hasPrefix("http://\(bed.firebase.host)/"))
             #expect(try await bed.bed.transport.send(HTTPRequest(.get, link + "&newPassword=654321")).status == 200)
             #expect(
-                try await bed.send(.post, BrowserBed.toolkit + ":signInWithPassword?key=any", as: nil, ["email": "a@example.com", "password": "654321"]).status == 200)
+                try await bed.send(
+                    .post, BrowserBed.toolkit + ":signInWithPassword?key=any", as: nil,
+                    ["email": "a@example.com", "password": "654321"]
+                ).status == 200)
             tab.expectCalm(at: bed.bed.base)
         }
     }
@@ -47,13 +54,18 @@ struct ToolsPageTests {
             try await bed.send(.post, BrowserBed.toolkit + ":signUp?key=any", as: nil, signUp)
             try await tab.waitForText("2 accounts", in: ".list-count")
             let sign: JSON = ["email": "carla@example.com", "password": "secret1"]
-            #expect(try await bed.send(.post, BrowserBed.toolkit + ":signInWithPassword?key=any", as: nil, sign).status == 200)
+            #expect(
+                try await bed.send(.post, BrowserBed.toolkit + ":signInWithPassword?key=any", as: nil, sign).status
+                    == 200)
             try await tab.click("switch", "Disabled: cannot sign in")
             try await tab.waitForText("disabled", in: "[role=gridcell]")
-            #expect(try await bed.send(.post, BrowserBed.toolkit + ":signInWithPassword?key=any", as: nil, sign).status == 400)
+            #expect(
+                try await bed.send(.post, BrowserBed.toolkit + ":signInWithPassword?key=any", as: nil, sign).status
+                    == 400)
             try await tab.click("button", "Undo")
             try await eventually("it is enabled again", within: .seconds(20)) {
-                try await bed.send(.post, BrowserBed.toolkit + ":signInWithPassword?key=any", as: nil, sign).status == 200
+                try await bed.send(.post, BrowserBed.toolkit + ":signInWithPassword?key=any", as: nil, sign).status
+                    == 200
             }
             try await tab.fill("textbox", "Claims as JSON", #"{"role": "editor"}"#)
             try await tab.click("button", "Save claims")
@@ -78,13 +90,19 @@ struct ToolsPageTests {
         let text = folder.appendingPathComponent("hello.txt")
         try Data("Hello, files.\n".utf8).write(to: text)
         let image = folder.appendingPathComponent("point.png")
-        try Data(Base64.decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==") ?? []).write(to: image)
+        try Data(
+            Base64.decode(
+                "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==")
+                ?? []
+        ).write(to: image)
         let large = folder.appendingPathComponent("large.bin")
         try Data((0..<8_000_000).map { UInt8(truncatingIfNeeded: $0) }).write(to: large)
         try await BrowserBed.run { bed in
             let tab = try await bed.tab("files/photos")
             try await tab.waitForText("No files here")
-            try await tab.evaluate("window.steps = new Set(); new MutationObserver(() => document.querySelectorAll('progress').forEach(p => window.steps.add(p.value))).observe(document.body, {subtree: true, childList: true, characterData: true})")
+            try await tab.evaluate(
+                "window.steps = new Set(); new MutationObserver(() => document.querySelectorAll('progress').forEach(p => window.steps.add(p.value))).observe(document.body, {subtree: true, childList: true, characterData: true})"
+            )
             try await tab.choose(files: [text.path, image.path, large.path], selector: "#file-chooser")
             try await tab.waitForText("3 files", in: ".list-count")
             #expect(try await tab.evaluate("window.steps.size").int ?? 0 >= 2, "progress is shown")
