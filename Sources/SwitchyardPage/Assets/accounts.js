@@ -151,14 +151,16 @@ export class AccountsView {
                     ? h('ul.rows', account.factors.map(factor => h('li', icon('lock'), h('span.grow', factor.name || factor.kind || 'factor', h('span.quiet-text', factor.name && factor.kind ? ` ${factor.kind}` : '')),
                         button('', () => this.removeFactor(account, factor), { kind: 'quiet square', icon: 'trash', label: `Remove the factor ${factor.name || factor.id}` }))))
                     : h('p.quiet-text', 'None')) : null,
-                can('sessions') ? h('section', h('h3', 'Sessions'), sessions) : null));
+                h('section', h('h3', 'Sessions'), sessions)));
         this.loadSessions(account, sessions);
     }
 
     async loadSessions(account, place) {
+        const unlisted = () => fill(place, h('p.quiet-text', 'This server does not list sessions; it can end all of them.'), h('p', button('End all sessions', () => this.endSessions(account), { kind: 'small' })));
+        if (!can('sessions')) return unlisted();
         try {
             const { sessions, isListed } = await ask('GET', `accounts/${encodeURIComponent(account.id)}/sessions`);
-            if (isListed === false) return fill(place, h('p.quiet-text', 'This server does not list sessions; it can end all of them.'), h('p', button('End all sessions', () => this.endSessions(account), { kind: 'small' })));
+            if (isListed === false) return unlisted();
             if (!sessions.length) return fill(place, h('p.quiet-text', 'None: signed in nowhere'));
             fill(place, h('ul.rows', sessions.map(session => h('li', icon('app'),
                 h('span.grow', h('code', String(session.id).slice(0, 12)), h('span.quiet-text', ` since ${day(session.createdAt)}${session.assurance ? `, ${session.assurance}` : ''}${session.userAgent ? `, ${session.userAgent}` : ''}`)),
