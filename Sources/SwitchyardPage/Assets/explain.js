@@ -3,7 +3,7 @@
 import { h, icon } from './dom.js';
 
 export function verdict(decision, { isSmall } = {}) {
-    if (!decision) return h('span.chip', '—');
+    if (!decision || decision.allowed == null) return h('span.chip', '—');
     return h('span.chip', { class: decision.allowed ? 'good' : 'bad' }, icon(decision.allowed ? 'check' : 'lock'), decision.allowed ? 'allowed' : isSmall ? 'denied' : 'denied');
 }
 
@@ -12,16 +12,17 @@ function shown(value) {
     return typeof value === 'string' ? value : JSON.stringify(value, (_, part) => typeof part === 'bigint' ? String(part) : part);
 }
 
-const isFalse = value => value === false || value === 'false' || value === 'error';
+const isFalse = operand => operand.state ? operand.decisive && (operand.state === 'false' || operand.state === 'error') : operand.value === false || operand.value === 'false' || operand.value === 'error';
 
 /// The text of a rule, with the operands that were false marked in it.
 function ruleText(step) {
     const text = step.rule ?? '';
     const marks = [];
     for (const operand of step.operands ?? []) {
-        if (!isFalse(operand.value) || !operand.text || operand.text === text) continue;
-        const start = text.indexOf(operand.text);
-        if (start >= 0 && !marks.some(([from, to]) => start < to && from < start + operand.text.length)) marks.push([start, start + operand.text.length]);
+        const marked = operand.mark ?? operand.text;
+        if (!isFalse(operand) || !marked || marked === text) continue;
+        const start = text.indexOf(marked);
+        if (start >= 0 && !marks.some(([from, to]) => start < to && from < start + marked.length)) marks.push([start, start + marked.length]);
     }
     marks.sort((one, other) => one[0] - other[0]);
     const parts = [];
@@ -44,7 +45,7 @@ function step(made) {
         made.rule ? h('pre.rule', h('code', ruleText(made))) : null,
         made.operands?.length
             ? h('table.operands', h('caption.hidden', 'Parts of the expression and what they were'),
-                h('tbody', made.operands.map(operand => h('tr', { class: isFalse(operand.value) ? 'false' : '' },
+                h('tbody', made.operands.map(operand => h('tr', { class: isFalse(operand) ? 'false' : '' },
                     h('th', { scope: 'row' }, h('code', operand.text)), h('td', h('code', shown(operand.value)))))))
             : null,
         made.row ? h('details.row-tried', h('summary', 'The row it was tried with'), h('pre', h('code', JSON.stringify(made.row, null, 2)))) : null);
@@ -54,6 +55,6 @@ export function explanation(made) {
     if (!made) return h('p.quiet-text', 'The server says nothing about this decision.');
     const steps = made.steps ?? [];
     return h('div.explanation',
-        h('p.explanation-head', verdict(made), h('span', made.allowed ? 'This was allowed.' : 'This was denied.'), made.note ? h('span.quiet-text', made.note) : null),
+        h('p.explanation-head', verdict(made), made.allowed == null || made.note ? null : h('span', made.allowed ? 'This was allowed.' : 'This was denied.'), made.note ? h('span.quiet-text', made.note) : null),
         steps.length ? h('ol.steps', steps.map(step)) : h('p.quiet-text', 'No rule or policy guards it.'));
 }

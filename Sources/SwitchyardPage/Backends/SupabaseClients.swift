@@ -32,6 +32,11 @@ actor SupabaseClients: ClientsSource {
         return current
     }
 
+    /// The table that a collection is.
+    func table(of path: CollectionPath) -> SupabaseTableMapping? {
+        shape?.tables.first { $0.collection == path.rawValue }
+    }
+
     /// Of the documents as the database says it, and of the tables those that the persona may read.
     func collections(
         under parent: StoragePath?, as persona: Persona

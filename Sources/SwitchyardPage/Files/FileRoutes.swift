@@ -18,7 +18,7 @@ struct FileRoutes: Sendable {
         let page = call.query("page").flatMap { $0.isEmpty ? nil : $0 }
         let list = try await files.list(folder, pageSize: 200, page: page)
         return .object([
-            "folders": .array(list.folders.map { .string($0.rawValue) }),
+            "folders": .array(list.folders.map { .string($0.rawValue + "/") }),
             "files": .array(list.files.map(Self.json)), "page": list.nextPage.map { .string($0) } ?? .null,
         ])
     }

@@ -35,7 +35,8 @@ final class Chromium: Sendable {
         // Each process of it keeps the end of a pipe open, by which it is known when all of them have ended.
         let process = try ServerProcess(
             [
-                "chromium", "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
+                "chromium", "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+                "--no-first-run",
                 "--disable-background-networking", "--disable-component-update", "--disable-sync", "--mute-audio",
                 "--remote-debugging-port=0", "--user-data-dir=\(folder.path)/profile", "about:blank",
             ], environment: ["HOME": folder.path], endingBy: "TERM", leftovers: folder.path,
@@ -43,7 +44,8 @@ final class Chromium: Sendable {
         do {
             var address: [String] = []
             try await eventually("the browser listens: \(process.logTail)", within: .seconds(60)) {
-                let text = try? String(contentsOf: folder.appendingPathComponent("profile/DevToolsActivePort"), encoding: .utf8)
+                let text = try? String(
+                    contentsOf: folder.appendingPathComponent("profile/DevToolsActivePort"), encoding: .utf8)
                 address = text?.split(separator: "\n").map(String.init) ?? []
                 return address.count == 2
             }
@@ -112,13 +114,16 @@ final class Chromium: Sendable {
                 return state.next
             }
             guard let id else {
-                return continuation.resume(returning: .failure(Refusal(method: method, reason: "the browser has ended")))
+                return continuation.resume(
+                    returning: .failure(Refusal(method: method, reason: "the browser has ended")))
             }
             var command: JSONObject = ["id": .integer(Int64(id)), "method": .string(method), "params": parameters]
             if let session { command["sessionId"] = .string(session) }
             let text = JSON.object(command).text()
             Task { [self] in
-                do { try await socket.send(.text(text)) } catch { answer(id, .failure(Refusal(method: method, reason: "\(error)"))) }
+                do { try await socket.send(.text(text)) } catch {
+                    answer(id, .failure(Refusal(method: method, reason: "\(error)")))
+                }
             }
         }
         return try result.get()

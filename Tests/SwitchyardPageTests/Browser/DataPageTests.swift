@@ -19,7 +19,8 @@ struct DataPageTests {
             try await bed.write("users/alice/notes/n1", ["text": "Keys"])
             try await bed.write("cities/ulm", ["name": "Ulm"])
             let tab = try await bed.tab("data/users")
-            try await tab.wait("both collections are there", "document.querySelectorAll('[role=treeitem]').length === 2")
+            try await tab.wait(
+                "both collections are there", "document.querySelectorAll('[role=treeitem]').length === 2")
             #expect(try await tab.all("treeitem").map(\.name) == ["cities", "users"])
             try await tab.waitForText("Alice", in: "[role=gridcell]")
             #expect(try await tab.all("columnheader").map(\.name).first == "ID")
@@ -53,14 +54,19 @@ struct DataPageTests {
             try await tab.key("s", .control)
             try await bed.eventually("users/alice", has: "age", ["integer": 9_007_199_254_740_993])
             // All digits come back.
-            try await tab.wait("it is saved", "document.querySelector('[aria-label=\"Value of age\"]')?.value === '9007199254740993' && document.querySelector('.panel-foot .primary').disabled")
+            try await tab.wait(
+                "it is saved",
+                "document.querySelector('[aria-label=\"Value of age\"]')?.value === '9007199254740993' && document.querySelector('.panel-foot .primary').disabled"
+            )
             // Kinds change, fields come and go.
             try await tab.choose("Kind of score", "text")
             try await tab.click("button", "Remove isActive")
             try await tab.click("button", "Add field")
             try await tab.wait("a new line has the focus", "document.activeElement.matches('.field-name')")
             try await tab.type("city")
-            try await tab.evaluate("[...document.querySelectorAll('.field-name')].at(-1).closest('.field-line').querySelector('textarea').focus()")
+            try await tab.evaluate(
+                "[...document.querySelectorAll('.field-name')].at(-1).closest('.field-line').querySelector('textarea').focus()"
+            )
             try await tab.type("Ulm")
             try await tab.click("button", "Save the document")
             try await bed.eventually("users/alice", has: "city", ["string": "Ulm"])
@@ -75,7 +81,9 @@ struct DataPageTests {
             #expect(text.contains("\"friend\": {\"reference\": {\"path\":\"users/bob\"}}"))
             try await tab.fill("textbox", "The document as JSON", "{\n  \"name\": \"Alice\",\n  \"age\": 1,}")
             try await tab.waitForText("Line 3, column 12", in: "#json-mistake")
-            try await tab.fill("textbox", "The document as JSON", #"{"name": "Alicia", "weight": 61.0, "at": {"timestamp": "2026-06-01T00:00:00Z"}}"#)
+            try await tab.fill(
+                "textbox", "The document as JSON",
+                #"{"name": "Alicia", "weight": 61.0, "at": {"timestamp": "2026-06-01T00:00:00Z"}}"#)
             try await tab.click("button", "Save the document")
             try await bed.eventually("users/alice", has: "weight", ["double": 61.0])
             #expect(try await bed.document("users/alice")?["age"] == nil)
@@ -96,7 +104,9 @@ struct DataPageTests {
             try await tab.find("textbox", "Value of name")
             try await tab.wait("the list is live", "!document.querySelector('.list-head .live').hidden")
             try await bed.write("users/alice", ["name": "Alice H."])
-            try await tab.wait("an untouched form follows", "document.querySelector('[aria-label=\"Value of name\"]')?.value === 'Alice H.'")
+            try await tab.wait(
+                "an untouched form follows",
+                "document.querySelector('[aria-label=\"Value of name\"]')?.value === 'Alice H.'")
             try await tab.fill("textbox", "Value of name", "Mine")
             try await bed.write("users/alice", ["name": "Theirs"])
             try await tab.waitForText("has changed on the server", in: ".panel-note")
@@ -118,16 +128,23 @@ struct DataPageTests {
             try await tab.type("where city = \"Ulm\" order by age desc")
             try await tab.key("Enter")
             try await tab.waitForText("2 documents", in: ".list-count")
-            #expect(try await tab.evaluate("[...document.querySelectorAll('.row:not([hidden]) .id')].map(e => e.textContent)") == ["c", "a"])
-            #expect(try await tab.evaluate("document.querySelector('[aria-sort=descending]').innerText").string?.hasPrefix("age") == true)
+            #expect(
+                try await tab.evaluate(
+                    "[...document.querySelectorAll('.row:not([hidden]) .id')].map(e => e.textContent)") == ["c", "a"])
+            #expect(
+                try await tab.evaluate("document.querySelector('[aria-sort=descending]').innerText").string?.hasPrefix(
+                    "age") == true)
             // The heading of a column orders by it.
             try await tab.click(selector: ".grid-head .cell:nth-child(3) .sort")
-            try await tab.wait("the query says so", "document.querySelector('#query').value === 'where city = \"Ulm\" order by city'")
+            try await tab.wait(
+                "the query says so", "document.querySelector('#query').value === 'where city = \"Ulm\" order by city'")
             try await tab.fill("textbox", "Filter, order and limit", "where städt >> 3")
             try await tab.key("Enter")
             try await tab.wait("the mistake is marked", "document.querySelector('.mistake mark')")
             // After letters of two bytes, too.
-            #expect(try await tab.evaluate("document.querySelector('.mistake-place span').textContent").string?.hasPrefix("where städt >") == true)
+            #expect(
+                try await tab.evaluate("document.querySelector('.mistake-place span').textContent").string?.hasPrefix(
+                    "where städt >") == true)
             #expect(try await tab.count(".mistake[role=alert]") == 1)
             try await tab.fill("textbox", "Filter, order and limit", "where age > 25 limit 1")
             try await tab.key("Enter")

@@ -31,10 +31,15 @@ struct LargePageTests {
         })
         """
 
-    @Test func `A hundred thousand documents scroll without a stutter, in three tabs beside a client under load`() async throws {
+    @Test func `A hundred thousand documents scroll without a stutter, in three tabs beside a client under load`()
+        async throws
+    {
         try await BrowserBed.run { bed in
             try await bed.fill("people", count: Self.size)
-            let tabs = [try await bed.tab("data/people"), try await bed.tab("data/people?q=order+by+score+desc"), try await bed.tab("data/people?q=where+city+%3D+%22Ulm%22")]
+            let tabs = [
+                try await bed.tab("data/people"), try await bed.tab("data/people?q=order+by+score+desc"),
+                try await bed.tab("data/people?q=where+city+%3D+%22Ulm%22"),
+            ]
             try await tabs[0].waitForText("100\u{202F}000 documents", in: ".list-count")
             try await tabs[2].waitForText("20\u{202F}000 documents", in: ".list-count")
             try await tabs[0].wait("there are rows", "document.querySelectorAll('.row:not([hidden]) .id').length > 10")
@@ -69,7 +74,8 @@ struct LargePageTests {
             let streams = tabs.map(\.requests).joined().filter { $0.contains("/api/events") }
             #expect(streams.isEmpty, "the tabs have none of their own")
             try await tabs[2].close()
-            try await tabs[0].wait("a tab that is gone is no longer counted", "document.documentElement.dataset.tabs === '2'")
+            try await tabs[0].wait(
+                "a tab that is gone is no longer counted", "document.documentElement.dataset.tabs === '2'")
 
             // Rows far down are read again after a write.
             try await tabs[0].key("End")
@@ -99,7 +105,8 @@ struct LargePageTests {
         while ContinuousClock.now < end {
             let name = "\(root)/people/p00000\(all.count % 10)"
             request.body = Array(
-                "{\"writes\":[{\"update\":{\"name\":\"\(name)\",\"fields\":{\"number\":{\"integerValue\":\"\(all.count)\"}}},\"updateMask\":{\"fieldPaths\":[\"number\"]}}]}".utf8)
+                "{\"writes\":[{\"update\":{\"name\":\"\(name)\",\"fields\":{\"number\":{\"integerValue\":\"\(all.count)\"}}},\"updateMask\":{\"fieldPaths\":[\"number\"]}}]}"
+                    .utf8)
             let start = ContinuousClock.now
             let answer = try await bed.bed.transport.send(request)
             #expect(answer.status == 200)

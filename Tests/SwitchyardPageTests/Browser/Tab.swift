@@ -15,10 +15,16 @@ final class Tab: Sendable {
 
     init(_ browser: Chromium, width: Int = 1280, height: Int = 800) async throws {
         self.browser = browser
-        target = try await browser.send("Target.createTarget", ["url": "about:blank", "newWindow": true])["targetId"]?.string ?? ""
-        session = try await browser.send("Target.attachToTarget", ["targetId": .string(target), "flatten": true])["sessionId"]?.string ?? ""
+        target =
+            try await browser.send("Target.createTarget", ["url": "about:blank", "newWindow": true])["targetId"]?.string
+            ?? ""
+        session =
+            try await browser.send("Target.attachToTarget", ["targetId": .string(target), "flatten": true])[
+                "sessionId"]?.string ?? ""
         browser.listen(to: session) { [weak self] in self?.heard($0, $1) }
-        for domain in ["Runtime", "Log", "Page", "Network", "DOM", "Accessibility"] { try await send("\(domain).enable") }
+        for domain in ["Runtime", "Log", "Page", "Network", "DOM", "Accessibility"] {
+            try await send("\(domain).enable")
+        }
         try await show(width: width, height: height)
     }
 
@@ -45,7 +51,8 @@ final class Tab: Sendable {
         case "Runtime.consoleAPICalled" where parameters["type"] == "error":
             let text = parameters["args"]?.array?.compactMap { $0["description"]?.string ?? $0["value"]?.string }
             log.withLock { $0.problems.append(text?.joined(separator: " ") ?? "") }
-        case "Log.entryAdded" where parameters["entry"]?["level"] == "error" && parameters["entry"]?["source"] != "network":
+        case "Log.entryAdded"
+        where parameters["entry"]?["level"] == "error" && parameters["entry"]?["source"] != "network":
             // A status of 400 is an answer.
             log.withLock { $0.problems.append(parameters["entry"]?["text"]?.string ?? "") }
         case "Network.requestWillBeSent":
@@ -57,7 +64,9 @@ final class Tab: Sendable {
     /// Nothing is in the console, and nothing was asked for elsewhere.
     func expectCalm(at base: String, sourceLocation: SourceLocation = #_sourceLocation) {
         #expect(problems.isEmpty, sourceLocation: sourceLocation)
-        let elsewhere = requests.filter { !$0.hasPrefix(base + "/") && !$0.hasPrefix("data:") && !$0.hasPrefix("blob:\(base)/") }
+        let elsewhere = requests.filter {
+            !$0.hasPrefix(base + "/") && !$0.hasPrefix("data:") && !$0.hasPrefix("blob:\(base)/")
+        }
         #expect(elsewhere.isEmpty, "no request leaves the page's server", sourceLocation: sourceLocation)
     }
 
@@ -79,7 +88,8 @@ final class Tab: Sendable {
             "Runtime.evaluate",
             ["expression": .string(script), "awaitPromise": true, "returnByValue": true, "userGesture": true])
         if let details = answer["exceptionDetails"] {
-            throw Chromium.Refusal(method: script, reason: details["exception"]?["description"]?.string ?? details.text())
+            throw Chromium.Refusal(
+                method: script, reason: details["exception"]?["description"]?.string ?? details.text())
         }
         return answer["result"]?["value"] ?? .null
     }
@@ -91,7 +101,8 @@ final class Tab: Sendable {
                 (try? await evaluate("Boolean(\(script))")) == true
             }
         } catch {
-            let place = (try? await evaluate("location.href + '\\n' + document.body.innerText.slice(0, 1500)"))?.string ?? ""
+            let place =
+                (try? await evaluate("location.href + '\\n' + document.body.innerText.slice(0, 1500)"))?.string ?? ""
             throw DeadlineExceededIn(page: place, problems: problems, error: error)
         }
     }
@@ -105,7 +116,10 @@ final class Tab: Sendable {
 
     /// Waits until this text is in what the page shows.
     func waitForText(_ text: String, in selector: String = "body") async throws {
-        try await wait("“\(text)” is shown", "[...document.querySelectorAll(\(JSON.string(selector).text()))].some(e => e.innerText.includes(\(JSON.string(text).text())))")
+        try await wait(
+            "“\(text)” is shown",
+            "[...document.querySelectorAll(\(JSON.string(selector).text()))].some(e => e.innerText.includes(\(JSON.string(text).text())))"
+        )
     }
 
     func text(_ selector: String) async throws -> String {
@@ -145,7 +159,8 @@ final class Tab: Sendable {
 
     /// Keeps what is shown as an artefact; see `Screenshots`.
     func screenshot(_ name: String) async throws {
-        try await evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done))).then(() => true)")
+        try await evaluate(
+            "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done))).then(() => true)")
         let answer = try await send("Page.captureScreenshot", ["format": "png"])
         let bytes = Base64.decode(answer["data"]?.string ?? "") ?? []
         #expect(bytes.count > 1000)
