@@ -19,6 +19,7 @@ let package = Package(
         .library(name: "SwitchyardTesting", targets: ["SwitchyardTesting"]),
         .library(name: "SwitchyardObservation", targets: ["SwitchyardObservation"]),
         .library(name: "SwitchyardMove", targets: ["SwitchyardMove"]),
+        .library(name: "SwitchyardReporting", targets: ["SwitchyardReporting"]),
         .library(name: "SwitchyardLocalFirebase", targets: ["SwitchyardLocalFirebase"]),
         .library(name: "SwitchyardLocalSupabase", targets: ["SwitchyardLocalSupabase"]),
         .executable(name: "switchyard", targets: ["SwitchyardCLI"]),
@@ -96,6 +97,10 @@ let package = Package(
         // For tests of apps and providers; imports Swift Testing.
         .target(name: "SwitchyardTesting", dependencies: ["Switchyard", "SwitchyardMock", "SwitchyardConformance"]),
         .target(name: "SwitchyardObservation", dependencies: ["Switchyard"]),
+        // An app's report of what its clients do, to the page of a local server.
+        .target(
+            name: "SwitchyardReporting",
+            dependencies: ["Switchyard", "SwitchyardBytes", "SwitchyardWire", "SwitchyardProviderHTTP"]),
         // Copies everything from one backend to another, or to a folder and back.
         .target(
             name: "SwitchyardMove", dependencies: ["Switchyard", "SwitchyardBytes", "SwitchyardProviderKit"]),
@@ -216,6 +221,12 @@ let package = Package(
             name: "SwitchyardObservationTests",
             dependencies: ["Switchyard", "SwitchyardMock", "SwitchyardObservation", "SwitchyardTestSupport"]),
         .testTarget(
+            name: "SwitchyardReportingTests",
+            dependencies: [
+                "Switchyard", "SwitchyardBytes", "SwitchyardWire", "SwitchyardMock", "SwitchyardServerKit",
+                "SwitchyardReporting", "SwitchyardTestSupport",
+            ]),
+        .testTarget(
             name: "SwitchyardMoveTests",
             dependencies: [
                 "Switchyard", "SwitchyardBytes", "SwitchyardMock", "SwitchyardMove", "SwitchyardFirebase",
@@ -265,7 +276,7 @@ let package = Package(
             dependencies: [
                 "Switchyard", "SwitchyardBytes", "SwitchyardWire", "SwitchyardMock", "SwitchyardFirebase",
                 "SwitchyardSupabase", "SwitchyardServerKit", "SwitchyardLocalFirebase", "SwitchyardLocalSupabase",
-                "SwitchyardPage", "SwitchyardProviderHTTP", "SwitchyardTestSupport",
+                "SwitchyardPage", "SwitchyardReporting", "SwitchyardProviderHTTP", "SwitchyardTestSupport",
             ]),
         .testTarget(
             name: "SwitchyardIntegrationTests",

@@ -78,12 +78,14 @@ final class PageSite: Sendable {
     let options: Page.Options
     let hub = EventHub()
     let watches: Watches
+    let apps: ConnectedApps
     private let telling = Mutex<[Task<Void, Never>]>([])
 
     init(_ backends: [PageBackend], _ options: Page.Options) {
         self.backends = backends
         self.options = options
         watches = Watches(hub)
+        apps = ConnectedApps(hub)
     }
 
     private static let heartbeat = Duration.seconds(15)

@@ -84,4 +84,32 @@ import Testing
         #expect(error?.message.contains("“1.jsonl”: the line at byte 30 cannot be read") == true)
         #expect(documents.limits == ValueLimits())
     }
+
+    @Test func `An archive finds documents and accounts wherever they are, and what was written since`() async throws {
+        let bed = MoveBed()
+        let documents = ArchiveDocuments(folder: bed.folder("documents"))
+        func document(_ number: Int, _ text: String) -> DocumentSnapshot {
+            .existing(StoragePath(unchecked: "things/\(number)"), ["text": .string(text), "n": .of(number)])
+        }
+        for page in 0..<4 {
+            let part = (0..<25).map { document(page * 25 + $0, "first") }
+            #expect(try await documents.write(part, of: "things", page: "\(page)").isEmpty)
+        }
+        let paths: [StoragePath] = ["things/99", "things/100", "things/0", "others/0", "things/31"]
+        func found() async throws -> [String?] {
+            try await documents.documents(paths).map { $0["text"]?.stringValue }
+        }
+        #expect(try await found() == ["first", nil, "first", nil, "first"])
+        _ = try await documents.write([document(31, "second"), document(100, "second")], of: "things", page: "1")
+        #expect(try await found() == ["first", "second", "first", nil, "second"])
+        #expect(try await documents.documents(paths).map(\.path) == paths)
+
+        let accounts = ArchiveAccounts(lines: LineFolder(url: bed.folder("accounts")))
+        func account(_ id: String) -> MovedAccount {
+            MovedAccount(ManagedAccount(AuthUser(id: id, email: "\(id)@example.com")), passwordHash: nil)
+        }
+        _ = try await accounts.add((0..<30).map { account("a\($0)") }, page: "1")
+        _ = try await accounts.add((30..<60).map { account("a\($0)") }, page: "2")
+        #expect(try await accounts.accounts(["a59", "b", "a0"]).map { $0?.id } == ["a59", nil, "a0"])
+    }
 }

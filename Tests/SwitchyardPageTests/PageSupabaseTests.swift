@@ -247,6 +247,19 @@ import Testing
         await bed.stop()
     }
 
+    @Test func `A project without buckets has no files, and gets them with a bucket`() async throws {
+        let supabase = try await LocalSupabase.onSharedPostgres()
+        let page = try PageBed([try await .local(supabase)], backend: "supabase")
+        #expect(try await page.call(.get, "files")["folders"] == [])
+        _ = try await supabase.database.run([
+            PostgresStatement("insert into storage.buckets (id, name) values ('photos', 'photos')")
+        ])
+        #expect(try await page.call(.get, "files")["folders"] == ["photos/"])
+        #expect(try await page.call(.get, "collections")["collections"]?.array != nil)
+        await page.stop()
+        await supabase.stop()
+    }
+
     @Test func `A reset leaves tables, policies and rules`() async throws {
         let bed = try await Bed()
         let events = try await bed.page.events()

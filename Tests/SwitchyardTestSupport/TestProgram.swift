@@ -24,7 +24,7 @@ package enum TestProgram {
     package static func run(
         _ command: [String], environment: [String: String] = [:], in folder: String = ".", input: String = ""
     ) throws -> Finished {
-        // Files, unlike pipes, need nobody to read them meanwhile.
+        // Files, unlike pipes, need no one to read them meanwhile.
         let (stdin, stdout, stderr) = (try Scratch(), try Scratch(), try Scratch())
         try stdin.handle.write(contentsOf: Data(input.utf8))
         try stdin.handle.seek(toOffset: 0)

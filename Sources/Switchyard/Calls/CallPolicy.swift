@@ -12,7 +12,8 @@ package final class CallPolicy: Sendable {
     private let provider: @Sendable () -> InfrastructureProvider
     let retry: RetryPolicy?
     private let interceptors: [any CallInterceptor]
-    private let observer: (any InfrastructureObserver)?
+    /// `nil` if there will never be one.
+    private let observer: ObserverRelay?
     private let clock: any Clock<Duration>
     /// Whether calls and streams end at the deadline of their request.
     let hasDeadline: Bool
@@ -29,7 +30,7 @@ package final class CallPolicy: Sendable {
         self.provider = provider
         self.retry = retry
         self.interceptors = interceptors
-        self.observer = observer is SilentObserver ? nil : observer
+        self.observer = observer as? ObserverRelay ?? (observer is SilentObserver ? nil : ObserverRelay(observer))
         self.clock = clock
         self.hasDeadline = hasDeadline
         self.namesErrors = namesErrors
@@ -51,12 +52,12 @@ package final class CallPolicy: Sendable {
     ///
     /// - Returns: `nil` if no one will ask for the time that the call took.
     func started(_ operation: ClientOperation) -> CallTimer? {
-        observer != nil || repeats(operation) ? CallTimer(clock) : nil
+        isObserved || repeats(operation) ? CallTimer(clock) : nil
     }
 
     /// After its last attempt.
     func ended(_ operation: ClientOperation, _ watch: CallTimer?, _ failure: InfrastructureEvent.Failure? = nil) {
-        guard observer != nil, let watch else { return }
+        guard isObserved, let watch else { return }
         report(operation, .call(operation: operation.name, duration: watch.elapsed, failure: failure))
     }
 
@@ -143,6 +144,8 @@ package final class CallPolicy: Sendable {
         return try await repeated(operation, watch, retry, after: failure, client, body)
     }
 
+    private var isObserved: Bool { observer?.isObserved ?? false }
+
     private func repeats(_ operation: ClientOperation) -> Bool { retry != nil && operation.isRepeatable }
 
     private func repeated<Client, Result, Failure: ClientError>(
@@ -194,28 +197,63 @@ package final class CallPolicy: Sendable {
         _ operation: ClientOperation, _ stream: SnapshotStream<Element, Failure>
     ) -> SnapshotStream<Element, Failure> {
         let stream = interceptors.reduce(stream) { $1.stream(call(operation), $0) }
-        guard observer != nil else { return stream }
-        let request = ServedRequest.current
-        return stream.observingLife { [self] in
-            report(operation, .streamOpened(operation: operation.name), for: request)
-        } ended: { [self] error in
-            report(
-                operation, .streamClosed(operation: operation.name, failure: failure(error, operation)), for: request)
-        }
+        guard let life = StreamLife(self, operation) else { return stream }
+        return stream.observingLife(opened: life.opened, delivered: life.delivers(), ended: life.ended)
     }
 
     func stream<Element: Sendable, Failure: Error>(
         _ operation: ClientOperation, _ stream: EventStream<Element, Failure>
     ) -> EventStream<Element, Failure> {
         let stream = interceptors.reduce(stream) { $1.stream(call(operation), $0) }
-        guard observer != nil else { return stream }
+        guard let life = StreamLife(self, operation) else { return stream }
+        return stream.observingLife(opened: life.opened, delivered: life.delivers(), ended: life.ended)
+    }
+
+    /// What observers are told of one stream.
+    private struct StreamLife: Sendable {
+        let policy: CallPolicy
+        let observer: ObserverRelay
+        let operation: ClientOperation
         let request = ServedRequest.current
-        return stream.observingLife { [self] in
-            report(operation, .streamOpened(operation: operation.name), for: request)
-        } ended: { [self] error in
-            report(
-                operation, .streamClosed(operation: operation.name, failure: failure(error, operation)), for: request)
+        let number: Int
+
+        /// - Returns: `nil` if no one observes.
+        init?(_ policy: CallPolicy, _ operation: ClientOperation) {
+            guard let observer = policy.observer, observer.isObserved else { return nil }
+            (self.policy, self.observer, self.operation, number) = (policy, observer, operation, observer.next())
         }
+
+        @Sendable func opened() {
+            policy.report(operation, .streamOpened(operation: operation.name), for: request)
+            note(.streamOpened)
+        }
+
+        @Sendable func ended(_ error: (any Error)?) {
+            let failure = policy.failure(error, operation)
+            policy.report(operation, .streamClosed(operation: operation.name, failure: failure), for: request)
+            note(.streamEnded(failure))
+        }
+
+        /// - Returns: `nil` if no one observes closely, so that elements cost nothing more.
+        func delivers<Element: Sendable>() -> (@Sendable (Element) -> Void)? {
+            guard observer.isWatched else { return nil }
+            return { element in
+                let counted = element as? any CountedSnapshot
+                note(
+                    .streamDelivered(
+                        documents: counted?.documentCount, isFromCache: counted?.metadata.isFromCache ?? false))
+            }
+        }
+
+        private func note(_ kind: ClientActivity.Kind) { policy.note(operation, number, kind) }
+    }
+
+    private func note(_ operation: ClientOperation, _ number: Int, _ kind: ClientActivity.Kind) {
+        guard let observer, observer.isWatched else { return }
+        observer.observe(
+            ClientActivity(
+                number: number, service: service, provider: provider(), operation: operation.name,
+                target: operation.target, kind: kind))
     }
 
     /// The failure for observers, with the same message that the caller gets.
@@ -229,16 +267,21 @@ package final class CallPolicy: Sendable {
     /// Reports the end of a transfer. Its owner may wait for it, too.
     func began<Output: Sendable>(_ operation: ClientOperation, _ transfer: FileTransfer<Output>) {
         for interceptor in interceptors { interceptor.began(call(operation), transfer) }
-        guard observer != nil else { return }
+        guard let observer, observer.isObserved else { return }
+        let number = observer.next()
         Task { [self] in
             let watch = CallTimer(clock)
-            var failure: FileStorageError?
-            do throws(FileStorageError) { _ = try await transfer.result() } catch { failure = error }
+            if observer.isWatched {
+                for await progress in transfer.progress { note(operation, number, .transferMoved(progress)) }
+            }
+            var failure: InfrastructureEvent.Failure?
+            do throws(FileStorageError) { _ = try await transfer.result() } catch {
+                failure = .init(error.named(operation))
+            }
             report(
                 operation,
-                .call(
-                    operation: operation.name + " to its end", duration: watch.elapsed,
-                    failure: failure.map { .init($0.named(operation)) }))
+                .call(operation: operation.name + " to its end", duration: watch.elapsed, failure: failure))
+            note(operation, number, .transferEnded(failure))
         }
     }
 }

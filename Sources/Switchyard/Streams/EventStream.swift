@@ -70,11 +70,15 @@ public struct EventStream<Element: Sendable, Failure: Error>: AsyncSequence, Sen
         })
     }
 
-    /// The same stream, with `opened` called when an iteration begins and `ended` once, when it is over for any reason.
+    /// The same stream, with `opened` called when an iteration begins, `delivered` with each element that is fetched, and `ended`
+    /// once, when it is over for any reason.
     package func observingLife(
-        opened: @escaping @Sendable () -> Void, ended: @escaping @Sendable (Failure?) -> Void
+        opened: @escaping @Sendable () -> Void, delivered: (@Sendable (Element) -> Void)? = nil,
+        ended: @escaping @Sendable (Failure?) -> Void
     ) -> EventStream<Element, Failure> {
-        EventStream(from: { [makeSource] in ObservedSource(makeSource(), opened: opened, ended: ended) })
+        EventStream(from: { [makeSource] in
+            ObservedSource(makeSource(), opened: opened, delivered: delivered, ended: ended)
+        })
     }
 
     /// Begins an iteration now: once this returns, no event is missed, whenever the loop is reached.

@@ -1,18 +1,20 @@
 import SwitchyardBytes
 import Synchronization
 
-/// Another source, with callbacks when an iteration begins and, once, when it ends for any reason.
+/// Another source, with callbacks when an iteration begins, with each element, and, once, when it ends for any reason.
 final class ObservedSource<Element: Sendable, Failure: Error>: StreamSource {
     private let base: any StreamSource<Element, Failure>
     private let opened: Once
+    private let delivered: (@Sendable (Element) -> Void)?
     private let ended: Mutex<(@Sendable (Failure?) -> Void)?>
 
     init(
         _ base: any StreamSource<Element, Failure>, opened: @escaping @Sendable () -> Void,
-        ended: @escaping @Sendable (Failure?) -> Void
+        delivered: (@Sendable (Element) -> Void)?, ended: @escaping @Sendable (Failure?) -> Void
     ) {
         self.base = base
         self.opened = Once(opened)
+        self.delivered = delivered
         self.ended = Mutex(ended)
     }
 
@@ -25,7 +27,7 @@ final class ObservedSource<Element: Sendable, Failure: Error>: StreamSource {
         opened.run()
         do throws(Failure) {
             let element = try await base.next()
-            if element == nil { end(nil) }
+            if let element { delivered?(element) } else { end(nil) }
             return element
         } catch {
             end(error)

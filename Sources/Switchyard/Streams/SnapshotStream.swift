@@ -85,11 +85,15 @@ public struct SnapshotStream<Element: Sendable, Failure: Error>: AsyncSequence, 
         })
     }
 
-    /// The same stream, with `opened` called when an iteration begins and `ended` once, when it is over for any reason.
+    /// The same stream, with `opened` called when an iteration begins, `delivered` with each element that is fetched, and `ended`
+    /// once, when it is over for any reason.
     package func observingLife(
-        opened: @escaping @Sendable () -> Void, ended: @escaping @Sendable (Failure?) -> Void
+        opened: @escaping @Sendable () -> Void, delivered: (@Sendable (Element) -> Void)? = nil,
+        ended: @escaping @Sendable (Failure?) -> Void
     ) -> SnapshotStream<Element, Failure> {
-        SnapshotStream(from: { [makeSource] in ObservedSource(makeSource(), opened: opened, ended: ended) })
+        SnapshotStream(from: { [makeSource] in
+            ObservedSource(makeSource(), opened: opened, delivered: delivered, ended: ended)
+        })
     }
 
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(source: makeSource()) }

@@ -5,8 +5,20 @@ import SwitchyardProviderKit
 
 /// The accounts of an archive: `accounts/PAGE.jsonl`.
 struct ArchiveAccounts: MoveAccounts {
-    let lines: LineFolder
+    private let lines: LineFolder
+    private let index: LineIndex
     let passwordHashes = Set(PasswordHash.Kind.allCases)
+
+    init(lines: LineFolder) {
+        self.lines = lines
+        index = LineIndex(lines) { line in
+            let key: Key = try JSONBytesDecoder().decode(from: line)
+            return key.id
+        }
+    }
+
+    private struct Key: Decodable { let id: String }
+
     func accepts(_ id: AuthUser.ID) -> Bool { true }
 
     func page(after place: String?, limit: Int) async throws -> MovedAccountPage {
@@ -16,19 +28,12 @@ struct ArchiveAccounts: MoveAccounts {
     }
 
     func accounts(_ ids: [AuthUser.ID]) async throws -> [MovedAccount?] {
-        var found: [AuthUser.ID: MovedAccount] = [:]
-        let wanted = Set(ids)
-        var place: String?
-        repeat {
-            let page = try await page(after: place, limit: 500)
-            for account in page.accounts where wanted.contains(account.id) { found[account.id] = account }
-            place = page.place
-        } while place != nil
-        return ids.map { found[$0] }
+        try index.lines(about: ids).map { try $0?.read(ArchivedAccount.account) }
     }
 
     func add(_ accounts: [MovedAccount], page: String) async throws -> [AccountOutcome] {
         try lines.write(try accounts.map(ArchivedAccount.line), as: page)
+        index.forget()
         return accounts.map { _ in .kept }
     }
 }

@@ -2,12 +2,35 @@ import Foundation
 import Switchyard
 import SwitchyardBytes
 import SwitchyardProviderKit
+import Synchronization
 
 /// The documents of an archive: `documents/COLLECTION/PAGE.jsonl`.
 struct ArchiveDocuments: MoveDocuments {
-    let folder: URL
+    private let folder: URL
+    /// By collection.
+    private let indexes = Indexes()
     let limits = ValueLimits()
     let requirements: [String] = []
+
+    init(folder: URL) { self.folder = folder }
+
+    private final class Indexes: Sendable {
+        let made = Mutex<[String: LineIndex]>([:])
+    }
+
+    private struct Key: Decodable { let path: String }
+
+    private func index(_ collection: String) -> LineIndex {
+        indexes.made.withLock { indexes in
+            if let index = indexes[collection] { return index }
+            let index = LineIndex(lines(collection)) { line in
+                let key: Key = try JSONBytesDecoder().decode(from: line)
+                return key.path
+            }
+            indexes[collection] = index
+            return index
+        }
+    }
 
     private func lines(_ collection: String) -> LineFolder {
         LineFolder(url: folder.appendingPathComponent(PercentCoding.encode(collection), isDirectory: true))
@@ -36,12 +59,10 @@ struct ArchiveDocuments: MoveDocuments {
 
     func documents(_ paths: [StoragePath]) async throws -> [DocumentSnapshot] {
         var found: [StoragePath: DocumentSnapshot] = [:]
-        let wanted = Set(paths)
-        for collection in Set(paths.map(\.collection.id)) {
-            var page = try await page(of: DocumentRange(collection: collection), after: nil, limit: 500)
-            while !page.documents.isEmpty {
-                for document in page.documents where wanted.contains(document.path) { found[document.path] = document }
-                page = try await self.page(of: DocumentRange(collection: collection), after: page.place, limit: 500)
+        for (collection, paths) in Dictionary(grouping: paths, by: \.collection.id) {
+            for line in try index(collection).lines(about: paths.map(\.rawValue)) {
+                guard let document = try line?.read(ArchivedDocument.document) else { continue }
+                found[document.path] = document
             }
         }
         return paths.map { found[$0] ?? .missing($0) }
@@ -49,6 +70,7 @@ struct ArchiveDocuments: MoveDocuments {
 
     func write(_ documents: [DocumentSnapshot], of collection: String, page: String) async throws -> [Rejection] {
         try lines(collection).write(try documents.map(ArchivedDocument.line), as: page)
+        index(collection).forget()
         return []
     }
 }

@@ -65,7 +65,10 @@ public final class MovingStorageClient: RoutedStorageClient {
             observer.observe(InfrastructureEvent(service: .storage, provider: provider, kind: .notice(text)))
         }
         shadow = ShadowReads(clients, report: report)
-        feed.start { [weak self] _ in await self?.followPhase() }
+        feed.start { [weak self] control in
+            observer.observe(move: layout.name, phase: control.phase.rawValue, provider)
+            await self?.followPhase()
+        }
     }
 
     deinit { feed.stop() }

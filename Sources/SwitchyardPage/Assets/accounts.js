@@ -13,7 +13,9 @@ export class AccountsView {
         this.accounts = [];
         this.shown = [];
         this.status = h('span.list-count', { role: 'status' });
-        this.search = h('input', { type: 'search', placeholder: 'Filter', 'aria-label': 'Filter accounts', oninput: () => this.apply() });
+        this.search = h('input', { type: 'search', placeholder: 'Filter', 'aria-label': 'Filter accounts', oninput: () => { this.apply(); this.seek(); } });
+        // Of the accounts that are not read yet, the server finds one by its ID, address or number.
+        this.seek = settled(300, () => this.find());
         this.grid = new Grid({
             label: 'Accounts', columns: this.columnsFor(1000), draw: (cells, index, row) => this.drawRow(cells, index, row),
             onopen: index => go('accounts', [this.shown[index].id]), onrange: (first, last) => { if (this.after && last > this.shown.length - 20) this.more(); },
@@ -66,6 +68,16 @@ export class AccountsView {
             fill(this.grid.blank, wrongBox(error, () => this.load()));
             this.grid.setTotal(0);
         }
+    }
+
+    async find() {
+        const text = this.search.value.trim();
+        if (!text || !this.after || this.shown.length) return;
+        try {
+            const { accounts } = await ask('GET', `accounts?search=${encodeURIComponent(text)}`);
+            this.accounts.push(...accounts.filter(account => !this.accounts.some(known => known.id === account.id)));
+            this.apply();
+        } catch (error) { failed('Searching failed', error); }
     }
 
     async more() {
@@ -135,20 +147,21 @@ export class AccountsView {
                     fact('Created', day(account.createdAt)), fact('Last sign-in', account.lastSignInAt ? day(account.lastSignInAt) : 'never')),
                 h('label.check.switch', { for: 'is-disabled' }, h('input', { type: 'checkbox', role: 'switch', id: 'is-disabled', checked: Boolean(account.isDisabled), onchange: event => this.disable(account, event.target.checked) }), 'Disabled: cannot sign in'),
                 h('section', h('h3', 'Claims'), h('label.hidden', { for: 'claims' }, 'Claims as JSON'), claims, h('p', save)),
-                h('section', h('h3', 'Second factors'), account.factors?.length
-                    ? h('ul.rows', account.factors.map(factor => h('li', icon('lock'), h('span.grow', factor.name || factor.kind || factor.type || 'factor', h('span.quiet-text', ` ${factor.phone ?? factor.status ?? ''}`)),
+                can('factors') ? h('section', h('h3', 'Second factors'), account.factors?.length
+                    ? h('ul.rows', account.factors.map(factor => h('li', icon('lock'), h('span.grow', factor.name || factor.kind || 'factor', h('span.quiet-text', factor.name && factor.kind ? ` ${factor.kind}` : '')),
                         button('', () => this.removeFactor(account, factor), { kind: 'quiet square', icon: 'trash', label: `Remove the factor ${factor.name || factor.id}` }))))
-                    : h('p.quiet-text', 'None')),
-                h('section', h('h3', 'Sessions'), sessions)));
+                    : h('p.quiet-text', 'None')) : null,
+                can('sessions') ? h('section', h('h3', 'Sessions'), sessions) : null));
         this.loadSessions(account, sessions);
     }
 
     async loadSessions(account, place) {
         try {
-            const { sessions } = await ask('GET', `accounts/${encodeURIComponent(account.id)}/sessions`);
+            const { sessions, isListed } = await ask('GET', `accounts/${encodeURIComponent(account.id)}/sessions`);
+            if (isListed === false) return fill(place, h('p.quiet-text', 'This server does not list sessions; it can end all of them.'), h('p', button('End all sessions', () => this.endSessions(account), { kind: 'small' })));
             if (!sessions.length) return fill(place, h('p.quiet-text', 'None: signed in nowhere'));
             fill(place, h('ul.rows', sessions.map(session => h('li', icon('app'),
-                h('span.grow', h('code', String(session.id).slice(0, 12)), h('span.quiet-text', ` since ${day(session.createdAt)}${session.assurance ? `, ${session.assurance}` : ''}`)),
+                h('span.grow', h('code', String(session.id).slice(0, 12)), h('span.quiet-text', ` since ${day(session.createdAt)}${session.assurance ? `, ${session.assurance}` : ''}${session.userAgent ? `, ${session.userAgent}` : ''}`)),
                 button('End', () => this.endSessions(account, session.id), { kind: 'small quiet', label: `End the session ${String(session.id).slice(0, 12)}` })))),
             button('End all sessions', () => this.endSessions(account), { kind: 'small' }));
         } catch (error) { fill(place, h('p.quiet-text', error.message)); }

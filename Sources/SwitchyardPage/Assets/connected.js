@@ -19,7 +19,10 @@ export class ConnectedView {
     }
 
     start() {
-        this.stops = [on('app', event => { this.apps.set(event.app, event); this.redraw(); }), on('gap', () => this.load())];
+        this.stops = [on('app', event => {
+            if (event.state) this.apps.set(event.app, event); else this.apps.delete(event.app);
+            this.redraw();
+        }), on('gap', () => this.load())];
         this.ticker = setInterval(() => this.redraw(), 5000);
         this.load();
     }

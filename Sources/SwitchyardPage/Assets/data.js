@@ -25,7 +25,7 @@ export class DataView {
         this.stops = [];
         this.tree = h('div.tree', { role: 'tree', 'aria-label': 'Collections', onkeydown: event => this.treeKey(event) });
         this.panel = new DocumentPanel({
-            onclose: () => this.place(this.collection, null), onopen: path => this.follow(path), onchange: () => this.loadRoots(),
+            onclose: () => this.place(this.collection, null), onopen: path => this.follow(path), onchange: () => { this.loadRoots(); this.source?.touched(); },
             onundo: () => performUndo(), onloaded: (path, collections) => this.learned(path, collections),
         });
         this.text = h('input.query-text.mono', {
@@ -79,6 +79,7 @@ export class DataView {
             when('acting', () => { this.restart(); if (this.panel.path) this.panel.open(this.panel.path); }),
             on('reset', () => { this.loadRoots(); if (this.panel.path) this.panel.load(true); }),
             on('gap', () => this.loadRoots()),
+            when('written', () => this.undone()),
         ];
         this.loadRoots();
         this.ticker = setInterval(() => { if (this.hasFresh) { this.hasFresh = false; this.redraw(); } }, 800);
@@ -90,6 +91,13 @@ export class DataView {
         this.source?.end();
         this.source = null;
         this.grid.close();
+    }
+
+    /// The page has written something, here or in another tab.
+    undone() {
+        this.loadRoots();
+        this.source?.touched();
+        if (this.panel.path) this.panel.reload();
     }
 
     // MARK: Places

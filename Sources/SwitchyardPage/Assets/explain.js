@@ -2,9 +2,9 @@
 
 import { h, icon } from './dom.js';
 
-export function verdict(decision, { isSmall } = {}) {
+export function verdict(decision) {
     if (!decision || decision.allowed == null) return h('span.chip', '—');
-    return h('span.chip', { class: decision.allowed ? 'good' : 'bad' }, icon(decision.allowed ? 'check' : 'lock'), decision.allowed ? 'allowed' : isSmall ? 'denied' : 'denied');
+    return h('span.chip', { class: decision.allowed ? 'good' : 'bad' }, icon(decision.allowed ? 'check' : 'lock'), decision.allowed ? 'allowed' : 'denied');
 }
 
 function shown(value) {
@@ -12,7 +12,7 @@ function shown(value) {
     return typeof value === 'string' ? value : JSON.stringify(value, (_, part) => typeof part === 'bigint' ? String(part) : part);
 }
 
-const isFalse = operand => operand.state ? operand.decisive && (operand.state === 'false' || operand.state === 'error') : operand.value === false || operand.value === 'false' || operand.value === 'error';
+const isFalse = value => value === false || typeof value === 'string' && /^(false|error)\b/.test(value);
 
 /// The text of a rule, with the operands that were false marked in it.
 function ruleText(step) {
@@ -20,7 +20,7 @@ function ruleText(step) {
     const marks = [];
     for (const operand of step.operands ?? []) {
         const marked = operand.mark ?? operand.text;
-        if (!isFalse(operand) || !marked || marked === text) continue;
+        if (!(operand.decisive ?? isFalse(operand.value)) || !isFalse(operand.value) || !marked || marked === text) continue;
         const start = text.indexOf(marked);
         if (start >= 0 && !marks.some(([from, to]) => start < to && from < start + marked.length)) marks.push([start, start + marked.length]);
     }
@@ -45,7 +45,7 @@ function step(made) {
         made.rule ? h('pre.rule', h('code', ruleText(made))) : null,
         made.operands?.length
             ? h('table.operands', h('caption.hidden', 'Parts of the expression and what they were'),
-                h('tbody', made.operands.map(operand => h('tr', { class: isFalse(operand) ? 'false' : '' },
+                h('tbody', made.operands.map(operand => h('tr', { class: (operand.decisive ?? true) && isFalse(operand.value) ? 'false' : '' },
                     h('th', { scope: 'row' }, h('code', operand.text)), h('td', h('code', shown(operand.value)))))))
             : null,
         made.row ? h('details.row-tried', h('summary', 'The row it was tried with'), h('pre', h('code', JSON.stringify(made.row, null, 2)))) : null);
@@ -55,6 +55,6 @@ export function explanation(made) {
     if (!made) return h('p.quiet-text', 'The server says nothing about this decision.');
     const steps = made.steps ?? [];
     return h('div.explanation',
-        h('p.explanation-head', verdict(made), made.allowed == null || made.note ? null : h('span', made.allowed ? 'This was allowed.' : 'This was denied.'), made.note ? h('span.quiet-text', made.note) : null),
-        steps.length ? h('ol.steps', steps.map(step)) : h('p.quiet-text', 'No rule or policy guards it.'));
+        h('p.explanation-head', verdict(made), h('span', made.summary ?? (made.allowed ? 'This was allowed.' : 'This was denied.'))),
+        steps.length ? h('ol.steps', steps.map(step)) : made.summary ? null : h('p.quiet-text', 'No rule or policy guards it.'));
 }

@@ -67,6 +67,7 @@ export class FilesView {
         try {
             const folder = await ask('GET', `files${query({ prefix, as: sentActing() })}`);
             if (prefix !== this.prefix) return;
+            this.failure = null;
             this.folder = folder;
             this.draw();
             if (this.file && this.waitsFor) this.drawFile();
@@ -92,7 +93,16 @@ export class FilesView {
             folders.map(folder => h('li', h('button.file-row', { type: 'button', onclick: () => this.enter(folder) }, icon('folder'), h('span.file-name', parts(folder).at(-1)), h('span.dim', 'folder')))),
             files.map(file => h('li', h('button.file-row', { type: 'button', 'data-name': nameOf(file.path), onclick: () => this.open(nameOf(file.path)) },
                 icon('file'), h('span.file-name', nameOf(file.path)), h('span.dim.file-type', file.type ?? ''), h('span.dim.number', size(file.size)), h('span.dim.file-date', day(file.updatedAt))))));
+        if (this.folder.page) this.rows.append(h('li', button('More', () => this.more(), { kind: 'small' })));
         this.markCurrent();
+    }
+
+    async more() {
+        try {
+            const next = await ask('GET', `files${query({ prefix: this.prefix, page: this.folder.page, as: sentActing() })}`);
+            this.folder = { folders: [...this.folder.folders, ...next.folders], files: [...this.folder.files, ...next.files], page: next.page };
+            this.draw();
+        } catch (error) { failed('Further files could not be read', error); }
     }
 
     markCurrent() {

@@ -9,7 +9,7 @@ export class MessagesView {
     title = 'Messages';
 
     constructor() {
-        this.target = select([['topic', 'Topic'], ['to', 'User or device']], 'topic', kind => { this.to.placeholder = kind === 'topic' ? 'news' : 'ID of a user'; }, { id: 'message-kind' });
+        this.target = select([['topic', 'Topic'], ['to', 'Device']], 'topic', kind => { this.to.placeholder = kind === 'topic' ? 'news' : 'registration token'; }, { id: 'message-kind' });
         this.to = h('input.mono', { id: 'message-to', placeholder: 'news', autocomplete: 'off', spellcheck: 'false' });
         this.subject = h('input', { id: 'message-title', autocomplete: 'off' });
         this.body = h('textarea', { id: 'message-body', rows: '3' });
@@ -43,10 +43,10 @@ export class MessagesView {
         fill(this.status, plural(messages.length, 'message'));
         if (!messages.length) return fill(this.sent, h('li', nothing('Nothing was sent yet', 'Messages of your app and those you send here appear with those who received them.')));
         fill(this.sent, messages.map(message => h('li.card.still', icon('messages'),
-            h('span.card-main', h('strong', message.title || message.body || 'Data only'), h('span', `to ${message.topic ? `topic ${message.topic}` : message.to}`), message.title && message.body ? h('span.card-text', message.body) : null,
+            h('span.card-main', h('strong', message.subject || message.text || 'Data only'), h('span', `to ${message.to}`), message.subject && message.text ? h('span.card-text', message.text) : null,
                 message.data && Object.keys(message.data).length ? h('code.card-text', JSON.stringify(message.data)) : null,
                 h('span.receivers', (message.receivers ?? []).length
-                    ? (message.receivers ?? []).map(receiver => h('span.chip.good', icon('check'), receiver.name || receiver.id, receiver.how ? h('span.quiet-text', ` ${receiver.how}`) : null))
+                    ? message.receivers.map(receiver => h('span.chip.good', { title: receiver }, icon('check'), receiver.length > 28 ? `${receiver.slice(0, 12)}…${receiver.slice(-6)}` : receiver))
                     : h('span.chip', 'received by no one'))),
             h('time', clock(message.at)))));
     }
@@ -55,7 +55,7 @@ export class MessagesView {
         this.wrong.hidden = true;
         const wrong = text => { this.wrong.textContent = text; this.wrong.hidden = false; };
         const to = this.to.value.trim();
-        if (!to) { this.to.focus(); return wrong('To whom? Enter a topic or the ID of a user.'); }
+        if (!to) { this.to.focus(); return wrong('To whom? Enter a topic or the token of a device.'); }
         let data;
         try { data = JSON.parse(this.data.value.trim() || '{}'); } catch (error) { return wrong(`The data are no JSON: ${error.message}`); }
         try {

@@ -66,6 +66,7 @@ export class OutboxView {
                 h('dl.facts', h('div', h('dt', 'To'), h('dd', message.to)), h('div', h('dt', 'Sent'), h('dd', day(message.at))), h('div', h('dt', 'Kind'), h('dd', kinds[message.kind]?.[1] ?? message.kind))),
                 message.code ? h('p.big-code', h('code', message.code), button('Copy', () => navigator.clipboard.writeText(message.code).then(() => toast('Code copied', { seconds: 2 }), error => failed('Copying failed', error)), { kind: 'small', icon: 'copy' })) : null,
                 h('pre.letter', message.text ?? ''),
+                message.receivers ? h('section', h('h3', 'Received by'), message.receivers.length ? h('ul.plain', message.receivers.map(receiver => h('li', h('code', receiver)))) : h('p.quiet-text', 'No one')) : null,
                 message.links?.length ? h('section', h('h3', 'Links'), h('ul.plain', message.links.map(link => h('li', h('a.link', { href: safe(link), target: '_blank', rel: 'noopener noreferrer' }, icon('link'), h('span', link)))))) : null));
     }
 }

@@ -1,6 +1,6 @@
 // Requests as they arrive, why each was answered as it was, and faults.
 
-import { h, button, clock, count, fill, field, icon, milliseconds, paced, plural, select, size } from './dom.js';
+import { h, button, clock, count, fill, field, icon, milliseconds, paced, plural, select, settled, size } from './dom.js';
 import { ask, actAs, can, state, go, replacePlace } from './state.js';
 import { Grid, put, putNode } from './grid.js';
 import { on } from './events.js';
@@ -22,6 +22,7 @@ export class RequestsView {
         this.shown = [];
         this.filter = { text: '', service: '', outcome: '' };
         this.redraw = paced(() => this.draw());
+        this.reread = settled(400, () => { if (!this.isPaused) this.load(); });
         this.search = h('input', { type: 'search', placeholder: 'Filter', 'aria-label': 'Filter requests', oninput: event => { this.filter.text = event.target.value.toLowerCase(); this.apply(); } });
         this.service = select([['', 'All services'], 'storage', 'auth', 'files', 'messaging', 'realtime', 'functions'], '', value => { this.filter.service = value; this.apply(); }, { 'aria-label': 'Service' });
         this.outcome = select([['', 'All answers'], ['denied', 'Denied by rules'], ['failed', 'Failed'], ['slow', 'Slower than 100 ms']], '', value => { this.filter.outcome = value; this.apply(); }, { 'aria-label': 'Answer' });
@@ -98,6 +99,8 @@ export class RequestsView {
 
     arrived(event) {
         if (event.backend !== state.backend.id) return;
+        // More happened than was told one by one.
+        if (event.missed) return this.reread();
         const number = Number(event.n);
         const known = this.byNumber.get(number);
         this.byNumber.set(number, event);
@@ -158,7 +161,7 @@ export class RequestsView {
             case 'who': return put(cell, whoName(request.who), { className: `who-${request.who?.kind}`, title: request.who?.id });
             case 'what': return put(cell, request.what || request.path, { className: 'what' });
             case 'method': return put(cell, `${request.method} ${request.path}`, { className: 'dim mono', title: `${request.method} ${request.path}` });
-            case 'decision': return request.decision ? putNode(cell, verdict(request.decision, { isSmall: true })) : put(cell, '');
+            case 'decision': return request.decision ? putNode(cell, verdict(request.decision)) : put(cell, '');
             case 'status': return put(cell, isRunning ? '…' : String(request.status), { className: `number status-${Math.floor((request.status ?? 0) / 100)}` });
             case 'took': return put(cell, milliseconds(request.milliseconds), { className: `number ${request.milliseconds > 100 ? 'slow' : 'dim'}` });
             default: return put(cell, size(request.size), { className: 'number dim' });
@@ -229,30 +232,32 @@ export class RequestsView {
                 button('', () => go('requests'), { kind: 'quiet square back', icon: 'back', label: 'Back to the list' }),
                 h('h2', request.what || `${request.method} ${request.path}`), h('span.grow'),
                 h('div.panel-actions',
-                    button('Replay', () => this.replay(request), { kind: 'small', icon: 'replay', label: 'Send this request once more', key: 'x' }),
+                    request.canReplay === false ? null : button('Replay', () => this.replay(request), { kind: 'small', icon: 'replay', label: 'Send this request once more', key: 'x' }),
                     button('', () => go('requests'), { kind: 'quiet square', icon: 'close', label: 'Close', key: 'Escape' })))),
             h('div.panel-body',
                 h('dl.facts',
                     fact('Who', whoName(request.who), request.who?.kind === 'user' && request.who.id && can('actAs') ? button('Act as', () => { actAs({ user: request.who.id, name: whoName(request.who) }); toast(`This tab acts as ${whoName(request.who)}`); }, { kind: 'small quiet', icon: 'mask' }) : null),
                     fact('Answer', isRunning ? 'running' : String(request.status)), fact('Took', milliseconds(request.milliseconds)), fact('Size', size(request.size) || '0 B'),
-                    fact('At', clock(request.at, { hasMilliseconds: true })), fact('Service', request.service ?? '—')),
+                    fact('At', clock(request.at, { hasMilliseconds: true })), fact('Service', request.service ?? '—'),
+                    request.fault ? fact('Fault', typeof request.fault === 'string' ? request.fault : request.fault.fault ?? 'injected') : null),
+                request.claims && Object.keys(request.claims).length ? h('details', h('summary', 'Claims of the caller'), h('pre.body', h('code', JSON.stringify(request.claims, null, 2)))) : null,
                 h('p.request-line.mono', h('strong', request.method), ' ', request.path),
                 h('section', h('h3', 'Who decided, and why'), explanation(request.explanation ? { ...request.explanation, allowed: request.explanation.allowed ?? request.decision?.allowed } : null)),
-                this.message('Request', request.requestHeaders, request.requestBody, request.requestTruncated),
-                this.message('Answer', request.responseHeaders, request.responseBody, request.responseTruncated, isRunning)));
+                this.message('Request', request.requestHeaders, request.requestBody),
+                this.message('Answer', request.responseHeaders, request.responseBody, isRunning)));
         this.detail.querySelector('.panel-body').scrollTop = scroll;
     }
 
-    message(title, headers, body, isTruncated, isRunning) {
+    message(title, headers, body, isRunning) {
         const lines = Array.isArray(headers) ? headers.map(header => Array.isArray(header) ? header : [header.name, header.value]) : Object.entries(headers ?? {});
         const content = typeof body === 'object' && body !== null && 'text' in body ? body.text : body;
-        const cut = isTruncated ?? body?.truncated;
+        const cut = body?.truncated;
         let text = content === null || content === undefined ? '' : typeof content === 'string' ? content : JSON.stringify(content, null, 2);
         try { if (typeof content === 'string' && /^[[{]/.test(content.trim())) text = JSON.stringify(JSON.parse(content), null, 2); } catch { /* It stays as it came. */ }
         return h('section', h('h3', title),
             h('details', h('summary', plural(lines.length, 'header')), h('table.headers', h('tbody', lines.map(([name, value]) => h('tr', h('th', { scope: 'row' }, name), h('td', String(value))))))),
-            text ? h('pre.body', { tabindex: '0', 'aria-label': `Body of the ${title.toLowerCase()}` }, h('code', text)) : h('p.quiet-text', isRunning ? 'Not answered yet.' : 'No body.'),
-            cut ? h('p.hint', 'Only the beginning is kept.') : null);
+            text ? h('pre.body', { tabindex: '0', 'aria-label': `Body of the ${title.toLowerCase()}` }, h('code', text)) : h('p.quiet-text', isRunning ? 'Not answered yet.' : body?.isBinary ? `${size(body.size)} that are no text` : 'No body.'),
+            cut ? h('p.hint', `Only the beginning is kept, of ${size(body.size)}.`) : null);
     }
 
     async replay(request) {

@@ -26,7 +26,8 @@ export class Source {
         this.stops = [
             on('data', event => this.heard(event)),
             on('request', event => {
-                if (event.backend === state.backend?.id && event.service === 'storage' && event.status !== null && event.status !== undefined && isWrite.test(`${event.what}`)) this.touched();
+                if (event.backend !== state.backend?.id) return;
+                if (event.missed || event.service === 'storage' && event.status !== null && event.status !== undefined && isWrite.test(`${event.what}`)) this.touched();
             }),
             on('gap', () => this.touched()),
             leaving(() => this.stopWatching()),
@@ -98,10 +99,10 @@ export class Source {
     see(first, last) {
         this.sight = [first, last];
         this.wanted ??= settled(60, () => this.readSight());
-        // The first pages at once; a moving scroll bar waits until it stands.
+        // At once where the list stands; a moving scroll bar waits. One read at a time: the next one is for what is in sight then.
         const pages = this.pagesIn(first, last).filter(page => !this.pages.has(page) && !this.loading.has(page));
-        if (!pages.length) return;
-        if (this.loading.size === 0 && performance.now() - (this.lastAsked ?? 0) > 120) this.readSight();
+        if (!pages.length || this.loading.size > 0) return;
+        if (performance.now() - (this.lastAsked ?? 0) > 120) this.readSight();
         else this.wanted();
         this.lastAsked = performance.now();
     }
@@ -114,7 +115,8 @@ export class Source {
 
     readSight() {
         if (this.isEnded || !this.sight) return;
-        for (const page of this.pagesIn(...this.sight)) if (!this.pages.has(page)) this.load(page);
+        const page = this.pagesIn(...this.sight).find(page => !this.pages.has(page));
+        if (page !== undefined) this.load(page).then(() => { if (!this.failure) this.readSight(); });
     }
 
     load(page) {
@@ -170,6 +172,7 @@ export class Source {
         const changed = isFirst ? [] : event.changed ?? [];
         const window = documents.length;
         const isWhole = window < 200;
+        this.isWhole = isWhole;
         for (let page = 0; page * pageSize < Math.max(window, 1) && page < 2; page += 1) {
             const old = this.pages.get(page);
             if (page > 0 && !old) continue;
@@ -194,6 +197,7 @@ export class Source {
 
     /// Something was written: what is beyond the live window is read again, soon.
     touched() {
+        if (this.isLive && this.isWhole) return this.ontouch?.(null);
         this.recount();
         if (!this.isLive) this.reread();
         else this.far();
@@ -212,7 +216,7 @@ export class Source {
         if (this.isEnded) return;
         const pages = this.sight ? this.pagesIn(...this.sight) : [0];
         for (const page of pages) {
-            if (this.isLive && page < 2) continue;
+            if (this.isLive && page < 2 || this.isEnded) continue;
             await this.load(page);
         }
     }
@@ -231,15 +235,27 @@ function leaving(work) {
     return () => removeEventListener('pagehide', work);
 }
 
-/// At most once in so long, and once more at the end.
+/// At most once in so long, and once more at the end. What takes long is done rarely: it may take a twentieth of the time, so that
+/// a page never keeps a server busy.
 function throttled(milliseconds, work) {
     let timer = 0;
-    let last = -Infinity;
-    const run = () => {
-        if (timer) return;
-        const wait = Math.max(50, last + milliseconds - performance.now());
-        timer = setTimeout(() => { timer = 0; last = performance.now(); work(); }, wait);
+    let next = 0;
+    let isWorking = false;
+    let isAskedAgain = false;
+    const run = async () => {
+        timer = 0;
+        isWorking = true;
+        const started = performance.now();
+        await work();
+        isWorking = false;
+        next = performance.now() + Math.max(milliseconds, 20 * (performance.now() - started));
+        if (isAskedAgain) ask();
+        isAskedAgain = false;
     };
-    run.cancel = () => clearTimeout(timer);
-    return run;
+    const ask = () => {
+        if (isWorking) isAskedAgain = true;
+        else if (!timer) timer = setTimeout(run, Math.max(50, next - performance.now()));
+    };
+    ask.cancel = () => clearTimeout(timer);
+    return ask;
 }

@@ -84,7 +84,13 @@ export function did(label, undo) {
     steps.push({ label, undo, backend: state.backend?.id });
     if (steps.length > limit) steps.shift();
     changed('undo');
+    tellOthers();
 }
+// The page's own writes are no requests of an app: other tabs learn of them here.
+const tabs = 'BroadcastChannel' in globalThis ? new BroadcastChannel('switchyard-writes') : null;
+tabs?.addEventListener('message', event => { if (event.data === state.backend?.id) changed('written'); });
+export const tellOthers = () => tabs?.postMessage(state.backend?.id);
+
 export const lastStep = () => steps.at(-1) ?? null;
 export async function undoLast() {
     const step = steps.pop();
@@ -92,6 +98,7 @@ export async function undoLast() {
     changed('undo');
     try {
         await step.undo();
+        tellOthers();
         return step;
     } catch (error) {
         steps.push(step);

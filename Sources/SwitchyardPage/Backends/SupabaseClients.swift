@@ -89,6 +89,8 @@ actor SupabaseClients: ClientsSource {
         await former?.shutDown()
     }
 
+    var hasFiles: Bool { shape?.buckets.isEmpty == false }
+
     func shutDown() async {
         let last = current
         current = nil
@@ -109,7 +111,9 @@ actor SupabaseClients: ClientsSource {
         }
         configuration.serviceKey = nil
         let keyless = SupabaseModule(configuration) { MarkedTransport(base: PlatformTransport.make(), mark: mark) }
-        let selection = InfrastructureSelection(default: .supabase)
+        var wanted = InfrastructureSelection(default: .supabase)
+        if shape.buckets.isEmpty { wanted.omit(.files) }
+        let selection = wanted
         let infrastructure = try await InfrastructureFactory(module).make(selection)
         return try await PageClients(
             infrastructure,

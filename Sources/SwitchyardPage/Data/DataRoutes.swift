@@ -64,6 +64,15 @@ struct DataRoutes: Sendable {
                 rest = rest.limited(to: limit.count - cursor.delivered)
             }
         }
+        // A jump in a long list, where no cursor is known.
+        let skipped = cursor == nil ? try call.number("offset", in: 0...Int(Int32.max)) ?? 0 : 0
+        if skipped > 0 {
+            rest.offset += skipped
+            if let limit = query.limit {
+                guard limit.count > skipped else { return .object(["documents": [], "cursor": .null]) }
+                rest = rest.limited(to: limit.count - skipped)
+            }
+        }
         var pages = storage.pages(of: rest, size: size, from: .server).makeAsyncIterator()
         let page = try await pages.next()
         let documents = page.map { Array($0.documents) } ?? []

@@ -14,6 +14,9 @@ struct FileRoutes: Sendable {
         }
         let folder = try prefix.map { try FilePath(validating: $0) }
         if folder == nil { try await backend.source.refresh() }
+        if folder == nil, await !backend.source.hasFiles {
+            return .object(["folders": [], "files": [], "page": .null])
+        }
         let files = try await backend.files(call.persona())
         let page = call.query("page").flatMap { $0.isEmpty ? nil : $0 }
         let list = try await files.list(folder, pageSize: 200, page: page)

@@ -14,6 +14,8 @@ struct PageRoutes: Sendable {
         router.on(.get, "/assets/{name}") { PageAssets.answer($0.parameters["name"] ?? "") }
         router.on(.get, "/api/site") { _ in .json(site.json.bytes()) }
         router.on(.get, "/api/events") { EventStreamRoute(site.hub).answer($0) }
+        router.on(.get, "/api/apps") { _ in site.apps.list() }
+        router.on(.post, "/api/apps") { await site.apps.note($0) }
         Self.addData(to: &router, site)
         Self.addRequests(to: &router, site)
         Self.addAccounts(to: &router, site)

@@ -50,6 +50,19 @@ struct BrowserBed: Sendable {
         }
     }
 
+    /// A request to the local server, as an app of this user sends it; `nil` is signed out.
+    @discardableResult
+    func send(_ method: HTTPMethod, _ path: String, as user: String?, _ body: JSON? = nil) async throws -> HTTPResponse
+    {
+        var request = HTTPRequest(method, "http://\(firebase.host)" + path)
+        if let user { request.headers["Authorization"] = "Bearer " + firebase.idToken(for: user) }
+        if let body { request.body = body.bytes() }
+        return try await bed.transport.send(request)
+    }
+
+    static let documents = "/v1/projects/demo-switchyard/databases/(default)/documents"
+    static let toolkit = "/identitytoolkit.googleapis.com/v1/accounts"
+
     /// Writes many documents as an app's server would: not through the page.
     func fill(_ collection: String, count: Int) async throws {
         let cities = ["Ulm", "Bonn", "Lyon", "Oslo", "Porto"]

@@ -21,7 +21,7 @@ final class Tab: Sendable {
         session =
             try await browser.send("Target.attachToTarget", ["targetId": .string(target), "flatten": true])[
                 "sessionId"]?.string ?? ""
-        browser.listen(to: session) { [weak self] in self?.heard($0, $1) }
+        browser.listen(to: session) { [weak self] in self?.note($0, $1) }
         for domain in ["Runtime", "Log", "Page", "Network", "DOM", "Accessibility"] {
             try await send("\(domain).enable")
         }
@@ -42,7 +42,7 @@ final class Tab: Sendable {
     /// The addresses that the page has asked.
     var requests: [String] { log.withLock { $0.requests } }
 
-    private func heard(_ method: String, _ parameters: JSON) {
+    private func note(_ method: String, _ parameters: JSON) {
         switch method {
         case "Runtime.exceptionThrown":
             let details = parameters["exceptionDetails"]

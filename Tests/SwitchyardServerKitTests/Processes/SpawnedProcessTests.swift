@@ -29,7 +29,7 @@ import Testing
         #expect(process.ended() == .killed(signal: SIGTERM) && process.wait() == .killed(signal: SIGTERM))
     }
 
-    @Test func `What nobody waits for leaves no entry with the system`() async throws {
+    @Test func `What no one waits for leaves no entry with the system`() async throws {
         let process = try SpawnedProcess("/bin/sh", ["-c", "exit 4"], environment: Self.environment)
         try await eventually("the system has forgotten it") { kill(process.id, 0) != 0 }
         #expect(process.ended() == .exited(status: 4))

@@ -7,6 +7,8 @@ actor SwitchCoordinator {
     private(set) var configuration: InfrastructureConfiguration
     private let factory: InfrastructureFactory
     let options: InfrastructureOptions
+    /// The observer of ``options``, and those that are added later.
+    nonisolated let relay: ObserverRelay
     private var services: Set<InfrastructureService> = []
     private let optionalServices: Set<InfrastructureService>
     /// What is in effect; `nil` before the first change.
@@ -42,6 +44,9 @@ actor SwitchCoordinator {
         self.factory = factory
         self.optionalServices = optionalServices
         self.configuration = configuration
+        relay = ObserverRelay(options.observer)
+        var options = options
+        options.observer = relay
         self.options = options
     }
 

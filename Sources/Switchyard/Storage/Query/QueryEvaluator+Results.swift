@@ -6,7 +6,12 @@ extension QueryEvaluator {
     package func results(among documents: [DocumentSnapshot]) -> [DocumentSnapshot] {
         if isResult(documents) { return documents }
         guard let limit = query.limit else { return Array(sorted(documents).dropFirst(query.offset)) }
-        return Array(nearest(query.offset + limit.count, of: documents).documents.dropFirst(query.offset))
+        let count = query.offset + limit.count
+        // Of so many, sorting all of them by rank costs less than choosing.
+        if case .first = limit, count > documents.count / 8, count > 1000 {
+            return Array(sorted(documents).prefix(count).dropFirst(query.offset))
+        }
+        return Array(nearest(count, of: documents).documents.dropFirst(query.offset))
     }
 
     package func results(among documents: some Sequence<DocumentSnapshot>) -> [DocumentSnapshot] {
