@@ -222,7 +222,7 @@ export class AccountsView {
         dialog('Add account', [field('Email address', email), field('Password', password, { hint: 'At least six characters; empty for none' }), field('Phone number', phone, { hint: 'Such as +49 731 123456' }), field('Name', name), field('Claims', claims)], [{
             text: 'Add', run: async () => {
                 const body = {};
-                for (const [name, input] of Object.entries({ email, phone, name, password })) if (input.value.trim()) body[name] = input.value.trim();
+                for (const [part, input] of Object.entries({ email, phone, name, password })) if (input.value.trim()) body[part] = input.value.trim();
                 const given = JSON.parse(claims.value || '{}');
                 if (Object.keys(given).length) body.claims = given;
                 const made = await ask('POST', 'accounts', body);
@@ -234,6 +234,12 @@ export class AccountsView {
                 }
             },
         }]);
+    }
+
+    escape() {
+        if (!this.open) return;
+        go('accounts');
+        this.grid.element.focus();
     }
 
     keys = [['/', 'Filter', () => this.search.focus()], ['n', 'Add an account', () => this.add()]];

@@ -512,6 +512,9 @@ export class DataView {
 
     // MARK: Keys
 
+    /// Esc closes the document, wherever the focus is.
+    escape() { if (this.panel.isShown) this.panel.leave(() => this.panel.onclose()); }
+
     keys = [
         ['/', 'Filter', () => { this.text.focus(); this.text.select(); }],
         ['n', 'Add a document', () => this.add()],

@@ -26,6 +26,8 @@ export class OutboxView {
         this.load();
     }
 
+    escape() { if (this.open) go('outbox'); }
+
     stop() { for (const stop of this.stops) stop(); }
 
     async load() {

@@ -46,16 +46,7 @@ struct DataRoutes: Sendable {
             return .object(["documents": .array(all.map(Self.json)), "cursor": .null])
         }
         let cursor = try call.string("cursor").map(PageCursor.init)
-        var skipped = 0
         var rest = query
-        if cursor == nil, let jump = try call.number("offset", in: 0...Int(Int32.max)), jump > 0 {
-            if let limit = query.limit {
-                guard limit.count > jump else { return .object(["documents": [], "cursor": .null]) }
-                rest = query.limited(to: limit.count - jump)
-            }
-            rest = rest.skipping(query.offset + jump)
-            skipped = jump
-        }
         if let cursor {
             rest = query.starting(after: cursor.last)
             rest.offset = 0

@@ -24,8 +24,7 @@ extension Tab {
             return Element(
                 node: id, name: node["name"]?["value"]?.string ?? "",
                 properties: Dictionary(
-                    properties.map { ($0["name"]?.string ?? "", $0["value"]?["value"] ?? .null) },
-                    uniquingKeysWith: { $1 }))
+                    properties.map { ($0["name"]?.string ?? "", $0["value"]?["value"] ?? .null) }, uniquingKeysWith: { $1 }))
         }
     }
 
@@ -49,10 +48,14 @@ extension Tab {
     // MARK: Mouse
 
     func click(_ role: String, _ name: String) async throws {
-        // What is drawn again between finding and clicking is found again.
+        try await withFound(role, name) { try await click($0) }
+    }
+
+    /// What is drawn again between finding and using it is found again.
+    private func withFound(_ role: String, _ name: String, _ use: (Element) async throws -> Void) async throws {
         var failure: (any Error)?
         for _ in 0..<5 {
-            do { return try await click(try await find(role, name)) } catch let refusal as Chromium.Refusal {
+            do { return try await use(try await find(role, name)) } catch let refusal as Chromium.Refusal {
                 failure = refusal
             }
         }
@@ -71,10 +74,7 @@ extension Tab {
         for kind in ["mouseMoved", "mousePressed", "mouseReleased"] {
             try await send(
                 "Input.dispatchMouseEvent",
-                [
-                    "type": .string(kind), "x": .number(x), "y": .number(y),
-                    "button": kind == "mouseMoved" ? "none" : "left", "clickCount": 1,
-                ])
+                ["type": .string(kind), "x": .number(x), "y": .number(y), "button": kind == "mouseMoved" ? "none" : "left", "clickCount": 1])
         }
     }
 
@@ -83,8 +83,7 @@ extension Tab {
         let element = JSON.string(selector).text()
         try await wait("there is \(selector)", "document.querySelector(\(element))")
         let place = try await evaluate(
-            "(() => { const e = document.querySelector(\(element)); e.scrollIntoView({block: 'nearest'}); const b = e.getBoundingClientRect(); return [b.x + b.width / 2, b.y + b.height / 2] })()"
-        )
+            "(() => { const e = document.querySelector(\(element)); e.scrollIntoView({block: 'nearest'}); const b = e.getBoundingClientRect(); return [b.x + b.width / 2, b.y + b.height / 2] })()")
         try await click(x: place[0]?.double ?? 0, y: place[1]?.double ?? 0)
     }
 
@@ -92,9 +91,10 @@ extension Tab {
 
     /// Replaces what is in a field.
     func fill(_ role: String, _ name: String, _ text: String) async throws {
-        let element = try await find(role, name)
-        try await send("DOM.scrollIntoViewIfNeeded", ["backendNodeId": .integer(element.node)])
-        try await send("DOM.focus", ["backendNodeId": .integer(element.node)])
+        try await withFound(role, name) { element in
+            try await send("DOM.scrollIntoViewIfNeeded", ["backendNodeId": .integer(element.node)])
+            try await send("DOM.focus", ["backendNodeId": .integer(element.node)])
+        }
         try await evaluate("document.activeElement.select?.()")
         if text.isEmpty { try await key("Delete") } else { try await type(text) }
     }
@@ -106,34 +106,28 @@ extension Tab {
     /// Presses a key by its name, such as `Enter`, `ArrowDown` or `g`.
     func key(_ name: String, _ modifier: Modifier? = nil, times: Int = 1) async throws {
         let codes: [String: Int64] = [
-            "Enter": 13, "Escape": 27, "Tab": 9, "ArrowDown": 40, "ArrowUp": 38, "ArrowLeft": 37, "ArrowRight": 39,
-            "Home": 36,
+            "Enter": 13, "Escape": 27, "Tab": 9, "ArrowDown": 40, "ArrowUp": 38, "ArrowLeft": 37, "ArrowRight": 39, "Home": 36,
             "End": 35, "PageDown": 34, "PageUp": 33, "Delete": 46, "Backspace": 8, " ": 32,
         ]
         let text = name == "Enter" ? "\r" : name.count == 1 && (modifier == nil || modifier == .shift) ? name : nil
         let code = codes[name] ?? Int64(name.uppercased().unicodeScalars.first?.value ?? 0)
         for _ in 0..<times {
             var down: JSONObject = [
-                "type": text == nil ? "rawKeyDown" : "keyDown", "key": .string(name),
-                "windowsVirtualKeyCode": .integer(code),
+                "type": text == nil ? "rawKeyDown" : "keyDown", "key": .string(name), "windowsVirtualKeyCode": .integer(code),
                 "modifiers": .integer(modifier?.rawValue ?? 0),
             ]
             if let text { down["text"] = .string(text) }
             try await send("Input.dispatchKeyEvent", .object(down))
             try await send(
                 "Input.dispatchKeyEvent",
-                [
-                    "type": "keyUp", "key": .string(name), "windowsVirtualKeyCode": .integer(code),
-                    "modifiers": .integer(modifier?.rawValue ?? 0),
-                ])
+                ["type": "keyUp", "key": .string(name), "windowsVirtualKeyCode": .integer(code), "modifiers": .integer(modifier?.rawValue ?? 0)])
         }
     }
 
     /// Chooses an option of a list by its text.
     func choose(_ name: String, _ option: String) async throws {
         let element = try await find("combobox", name)
-        let object =
-            try await send("DOM.resolveNode", ["backendNodeId": .integer(element.node)])["object"]?["objectId"] ?? .null
+        let object = try await send("DOM.resolveNode", ["backendNodeId": .integer(element.node)])["object"]?["objectId"] ?? .null
         try await send(
             "Runtime.callFunctionOn",
             [
