@@ -15,6 +15,8 @@ package final class Page: Sendable {
         package var key: String?
         /// In the heading of the page.
         package var title = "Switchyard"
+        /// Gets a line for each request to a local server.
+        package var lines: RequestLines?
 
         package init() {}
     }
@@ -72,6 +74,24 @@ package final class Page: Sendable {
     }
 }
 
+/// Follows the requests to local servers where there is no page.
+package final class RequestFollower: Sendable {
+    private let site: PageSite
+
+    package init(_ backends: [PageBackend], _ lines: RequestLines) {
+        var options = Page.Options()
+        options.lines = lines
+        site = PageSite(backends, options)
+        site.attach()
+    }
+
+    package func stop() async {
+        site.detach()
+        site.close()
+        for backend in site.backends { await backend.source.shutDown() }
+    }
+}
+
 /// What all tabs share.
 final class PageSite: Sendable {
     let backends: [PageBackend]
@@ -106,15 +126,17 @@ final class PageSite: Sendable {
         var tasks: [Task<Void, Never>] = []
         for backend in backends {
             guard let local = backend.local else { continue }
-            let hub = hub
-            let id = backend.id
+            let (hub, lines, id) = (hub, options.lines, backend.id)
             local.server.show(to: local.log)
             for sent in local.sent { sent.tell { hub.send("outbox", OutboxRoutes.json($0, of: id)) } }
             tasks.append(
                 Task {
                     await local.log.tell { entry, missed in
                         let state = entry.record.state
-                        var json = local.summary(of: entry.record, state).json(entry, state).object ?? [:]
+                        let summary = local.summary(of: entry.record, state)
+                        if missed > 0 { lines?.note(missed: missed, of: id) }
+                        lines?.note(entry, summary, state, of: id)
+                        var json = summary.json(entry, state).object ?? [:]
                         json["backend"] = .string(id)
                         if missed > 0 { json["missed"] = .number(missed) }
                         hub.send("request", .object(json))

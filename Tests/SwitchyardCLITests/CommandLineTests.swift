@@ -14,7 +14,7 @@ import Testing
             ["conformnce"],
             [
                 "there is no command “conformnce”",
-                "doctor, types, conformance, firebase, supabase, adapter, move, emulator, demo, version",
+                "doctor, types, conformance, firebase, supabase, adapter, move, emulator, page, demo, version",
                 "Did you mean “conformance”?",
             ]
         ),

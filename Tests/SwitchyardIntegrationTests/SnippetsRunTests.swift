@@ -16,6 +16,9 @@ import Testing
         "Sources/SwitchyardProviderKit/Documentation.docc/SwitchyardProviderKit.md": "leaves the server to its reader",
         "Sources/Switchyard/Documentation.docc/SecurityAndPrivacy.md":
             "files have a protection class on Apple's platforms only",
+        "Sources/SwitchyardReporting/Documentation.docc/SwitchyardReporting.md":
+            "reports to a page that its reader has started",
+        "Sources/SwitchyardCLI/Documentation.docc/ThePage.md": "reports to a page that its reader has started",
         "Sources/SwitchyardMove/Documentation.docc/MovingToAnotherBackend.md": "moves the reader's own projects",
         "Sources/SwitchyardMove/Documentation.docc/MovingWhileEverythingRuns.md": "moves the reader's own projects",
         "Sources/SwitchyardMove/Documentation.docc/SwitchyardMove.md": "moves the reader's own projects",

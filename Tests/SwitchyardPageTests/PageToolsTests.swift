@@ -95,6 +95,8 @@ import Testing
             let denied = try await bed.page.send(
                 .post, "/api/b/firebase/get", ["path": "users/alice/notes/a", "as": persona])
             #expect(denied.status == 403)
+            let error = try JSON(parsing: denied.body)["error"]
+            #expect(error?["explanation"]?["steps"]?.array?.last?["line"]?.int != nil)
             let check = try await bed.page.call(
                 .post, "actAs/check", ["path": "users/alice/notes/a", "as": persona])
             #expect(check["read"]?["allowed"] == false)
@@ -170,7 +172,7 @@ import Testing
         let bed = try await Bed()
         let put = try await bed.page.send(.put, "/api/b/firebase/file?path=users/ada/a.txt", .string("hello"))
         #expect(put.status == 200)
-        #expect(try await bed.page.call(.get, "files?prefix=users")["folders"] == ["users/ada"])
+        #expect(try await bed.page.call(.get, "files?prefix=users")["folders"] == ["users/ada/"])
         let list = try await bed.page.call(.get, "files?prefix=users/ada/")
         #expect(list["files"]?[0]?["size"] == 7)
         let content = try await bed.page.send(.get, "/api/b/firebase/file?path=users/ada/a.txt&download=true")

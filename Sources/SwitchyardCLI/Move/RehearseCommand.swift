@@ -104,11 +104,8 @@ struct RehearseCommand: ToolCommand {
                 let server = try LocalFirebase()
                 stopServer = { await server.stop() }
                 let given = try configuration.settings(of: FirebaseModule.self)
-                var settings = FirebaseConfiguration(
-                    project: server.project, apiKey: "any", bucket: given?.bucket ?? "files")
-                settings.usesEmulatorVariables = false
-                settings.emulators = .init(firestore: server.host, auth: server.host, storage: server.host)
-                try configuration.setUp(FirebaseModule.self, with: settings)
+                try configuration.setUp(
+                    FirebaseModule.self, with: LocalBackends.settings(of: server, bucket: given?.bucket ?? "files"))
             case .supabase:
                 let given = try configuration.settings(of: SupabaseModule.self)
                 var options = LocalSupabaseOptions()
@@ -116,10 +113,8 @@ struct RehearseCommand: ToolCommand {
                 options.buckets = [given?.bucket ?? "files"]
                 let server = try await LocalSupabase(options)
                 stopServer = { await server.stop() }
-                var settings = SupabaseConfiguration(url: server.url.absoluteString, key: Secret(server.anonKey))
-                settings.serviceKey = Secret(server.serviceKey)
-                settings.bucket = given?.bucket ?? "files"
-                try configuration.setUp(SupabaseModule.self, with: settings)
+                try configuration.setUp(
+                    SupabaseModule.self, with: LocalBackends.settings(of: server, bucket: given?.bucket ?? "files"))
             default:
                 stopServer = {}
                 try configuration.setUp(MockModule.self, with: MockConfiguration())

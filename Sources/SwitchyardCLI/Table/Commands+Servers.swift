@@ -13,6 +13,14 @@ extension Commands {
     private static let page = [
         OptionSpec("--page-port", "N", "the port of the page that shows what happens; without it, a free one"),
         OptionSpec("--no-page", nil, "starts no page"),
+        OptionSpec(
+            "--import", "FOLDER",
+            "begins with what “switchyard move export” or --export has written there: documents, accounts and files",
+            completes: .folder),
+        OptionSpec("--export", "FOLDER", "writes all of that there when it ends", completes: .folder),
+        OptionSpec(
+            "--faults", "FILE", "begins with these faults: a JSON list of what POST /_faults takes", completes: .file),
+        OptionSpec("--log", nil, "prints a line for each request: who, what, and how it ended"),
     ]
 
     private static let firebaseOnly = [

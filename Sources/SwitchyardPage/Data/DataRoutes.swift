@@ -93,8 +93,11 @@ struct DataRoutes: Sendable {
 
     func get(_ call: PageCall) async throws -> JSON {
         let path = try StoragePath(validating: call.required("path"))
-        let document = try await storage(call).document(path, from: .server)
-        return Self.json(document)
+        do {
+            return Self.json(try await storage(call).document(path, from: .server))
+        } catch {
+            throw await explained(error, call) { try await $0.check(path, as: $1, data: nil).read }
+        }
     }
 
     /// A document as the page has it.
@@ -104,6 +107,19 @@ struct DataRoutes: Sendable {
             "data": document.data?.json, "createdAt": document.createTime.map { .string($0.text) },
             "updatedAt": document.updateTime.map { .string($0.text) },
         ])
+    }
+
+    /// A refusal, with what decided it if the server can say.
+    private func explained(
+        _ error: any Error, _ call: PageCall,
+        _ reason: (any LocalSide, Persona) async throws -> Explanation
+    ) async -> any Error {
+        var failure = PageFailure(error)
+        guard failure.status == 403, let local = backend.local, let persona = try? call.persona(),
+            let explanation = try? await reason(local, persona), explanation.isAllowed == false
+        else { return error }
+        failure.explanation = explanation.json
+        return failure
     }
 
     // MARK: Writing
@@ -129,7 +145,13 @@ struct DataRoutes: Sendable {
         case "delete": batch.delete(path)
         default: throw PageFailure.invalid("There is no write “\(kind)”; use add, set, merge, update or delete.")
         }
-        let receipt = try await storage.commit(batch)
+        let receipt: WriteReceipt
+        do {
+            receipt = try await storage.commit(batch)
+        } catch {
+            let written = kind == "delete" ? nil : try? PageCall.data(data)
+            throw await explained(error, call) { try await $0.check(path, as: $1, data: written).write }
+        }
         let written = kind == "add" ? receipt.added ?? path : path
         return .object(["path": .string(written.rawValue), "before": before?.json ?? .null])
     }

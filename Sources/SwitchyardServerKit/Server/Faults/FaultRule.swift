@@ -1,4 +1,4 @@
-import SwitchyardBytes
+package import SwitchyardBytes
 import SwitchyardWire
 
 /// A rule of `FaultSwitches`, read from JSON.
@@ -36,7 +36,7 @@ package struct FaultRule {
     /// A day, in milliseconds.
     package static let longest = 86_400_000
 
-    init(_ object: JSONObject) throws(Mistake) {
+    package init(_ object: JSONObject) throws(Mistake) {
         // A misspelled option without effect would make a test pass for the wrong reason.
         if let unknown = object.keys.first(where: { !Self.names.contains($0) }) {
             throw Mistake("\(unknown) is not part of a rule")

@@ -16,22 +16,26 @@ struct EmulatorCommand: ToolCommand {
     private(set) var trusted: String?
     /// Where the page listens; `nil` for no page.
     private(set) var page: Page.Options?
+    /// What is read at the start and written at the end.
+    private let contents: EmulatorContents
+    private let faults: [JSONObject]
+    private let printsRequests: Bool
 
     init(_ words: [String]) throws(UsageError) {
         let rest = Array(words.dropFirst())
         switch words.first {
         case "firebase":
             let given = try Options(rest, of: Commands.named("emulator firebase"))
-            page = try EmulatorCommand.page(given)
+            (page, contents, faults, printsRequests) = try EmulatorCommand.shared(given)
             firebase = try EmulatorCommand.firebase(given, port: "--port")
         case "supabase":
             let given = try Options(rest, of: Commands.named("emulator supabase"))
-            page = try EmulatorCommand.page(given)
+            (page, contents, faults, printsRequests) = try EmulatorCommand.shared(given)
             supabase = try EmulatorCommand.supabase(given, port: "--port")
             trusted = given["--trust-firebase"]
         case "all":
             let given = try Options(rest, of: Commands.named("emulator all"))
-            page = try EmulatorCommand.page(given)
+            (page, contents, faults, printsRequests) = try EmulatorCommand.shared(given, isDivided: true)
             firebase = try EmulatorCommand.firebase(given, port: "--firebase-port")
             supabase = try EmulatorCommand.supabase(given, port: "--supabase-port")
             if let folder = EmulatorCommand.folder(given) {
@@ -45,6 +49,17 @@ struct EmulatorCommand: ToolCommand {
             throw UsageError("there is no emulator “\(name)”; use “firebase”, “supabase” or “all”")
         case nil: throw UsageError("missing subcommand. Use “firebase”, “supabase” or “all”")
         }
+    }
+
+    /// What all of them take.
+    private static func shared(
+        _ given: Options, isDivided: Bool = false
+    ) throws(UsageError) -> (Page.Options?, EmulatorContents, [JSONObject], Bool) {
+        (
+            try page(given), try EmulatorContents(given, isDivided: isDivided),
+            try EmulatorFaults.read(given["--faults"]),
+            given.has("--log")
+        )
     }
 
     /// The name of a project, which stands in paths and in shell variables.
@@ -161,12 +176,19 @@ struct EmulatorCommand: ToolCommand {
                 }
                 let supabase = try await startSupabase(beside: firebase)
                 do {
+                    let servers = servers(firebase, supabase)
+                    try await contents.load(into: servers)
+                    for server in [firebase?.server, supabase?.server].compactMap({ $0 }) {
+                        try EmulatorFaults.add(faults, to: server)
+                    }
                     let page = try await startPage(firebase, supabase)
                     let end = EndRequest()
                     if let summary = supabase?.summary ?? firebase?.summary { Terminal.print(summary) }
-                    if let page { Terminal.print("The page that shows what happens: \(page.url)") }
+                    if let url = page?.url { Terminal.print("The page that shows what happens: \(url)") }
                     await end.wait()
                     await page?.stop()
+                    for server in [firebase?.server, supabase?.server] { EmulatorFaults.removeAll(from: server) }
+                    try await contents.save(servers)
                 } catch {
                     await supabase?.stop()
                     throw error
@@ -184,12 +206,32 @@ struct EmulatorCommand: ToolCommand {
         }
     }
 
-    private func startPage(_ firebase: LocalFirebase?, _ supabase: LocalSupabase?) async throws -> Page? {
-        guard let options = page else { return nil }
+    private func servers(_ firebase: LocalFirebase?, _ supabase: LocalSupabase?) -> [EmulatorContents.Server] {
+        [
+            firebase.map { EmulatorContents.Server($0) },
+            supabase.map { EmulatorContents.Server($0, bucket: self.supabase?.buckets.first ?? "files") },
+        ].compactMap(\.self)
+    }
+
+    /// What shows the requests: a page, or lines alone.
+    private struct Showing {
+        var url: String?
+        let stop: () async -> Void
+    }
+
+    private func startPage(_ firebase: LocalFirebase?, _ supabase: LocalSupabase?) async throws -> Showing? {
+        let lines = printsRequests ? RequestLines { Terminal.print($0) } : nil
+        guard page != nil || lines != nil else { return nil }
         var backends: [PageBackend] = []
         if let firebase { backends.append(try await .local(firebase)) }
         if let supabase { backends.append(try await .local(supabase)) }
-        return try await Page.started(backends, options)
+        guard var options = page else {
+            let follower = lines.map { RequestFollower(backends, $0) }
+            return Showing { await follower?.stop() }
+        }
+        options.lines = lines
+        let page = try await Page.started(backends, options)
+        return Showing(url: page.url) { await page.stop() }
     }
 
     private func startSupabase(beside firebase: LocalFirebase?) async throws(LocalSupabaseError) -> LocalSupabase? {
