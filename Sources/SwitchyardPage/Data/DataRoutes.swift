@@ -39,6 +39,12 @@ struct DataRoutes: Sendable {
 
     func query(_ call: PageCall) async throws -> JSON {
         let query = try Self.query(call)
+        do { return try await results(of: query, call) } catch {
+            throw await explained(error, call) { try await $0.check(query, as: $1) }
+        }
+    }
+
+    private func results(of query: Query, _ call: PageCall) async throws -> JSON {
         let storage = try await storage(call)
         let size = try call.number("size", in: 1...1000) ?? 100
         if case .last = query.limit {
@@ -87,7 +93,10 @@ struct DataRoutes: Sendable {
 
     func count(_ call: PageCall) async throws -> JSON {
         let query = try Self.query(call)
-        let count = try await storage(call).aggregate(query, [.count]).first
+        let count: DocumentValue?
+        do { count = try await storage(call).aggregate(query, [.count]).first } catch {
+            throw await explained(error, call) { try await $0.check(query, as: $1) }
+        }
         return .object(["count": count?.plainJSON ?? 0])
     }
 
@@ -112,7 +121,7 @@ struct DataRoutes: Sendable {
     /// A refusal, with what decided it if the server can say.
     private func explained(
         _ error: any Error, _ call: PageCall,
-        _ reason: (any LocalSide, Persona) async throws -> Explanation
+        _ reason: (any LocalSide, Persona) async throws -> Explanation?
     ) async -> any Error {
         var failure = PageFailure(error)
         guard failure.status == 403, let local = backend.local, let persona = try? call.persona(),

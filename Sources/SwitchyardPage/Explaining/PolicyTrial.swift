@@ -43,7 +43,9 @@ struct PolicyTrial: Sendable {
     let schema: String
     let table: String
 
-    static func quoted(_ name: String) -> String { "\"" + name.replacing("\"", with: "\"\"") + "\"" }
+    static func quoted(_ name: String) -> String {
+        "\"" + name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
+    }
 
     private var name: String { Self.quoted(schema) + "." + Self.quoted(table) }
 

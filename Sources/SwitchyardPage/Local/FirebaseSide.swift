@@ -66,6 +66,11 @@ struct FirebaseSide: LocalSide {
         return (rules.explanation(of: decisions.read), rules.explanation(of: decisions.write))
     }
 
+    func check(_ query: Query, as persona: Persona) async throws -> Explanation? {
+        let decisions = try firebase.decisions(of: query, authorization: authorization(of: persona))
+        return FirebaseRules.shared?.explanation(of: decisions)
+    }
+
     private func authorization(of persona: Persona) -> String? {
         switch persona {
         case .project: "Bearer owner"

@@ -19,6 +19,9 @@ protocol LocalSide: Sendable {
         _ path: StoragePath, as persona: Persona, data: DocumentData?
     ) async throws -> (read: Explanation, write: Explanation)
 
+    /// Whether the persona may run a query; `nil` where no query is denied.
+    func check(_ query: Query, as persona: Persona) async throws -> Explanation?
+
     /// Whether live changes reach no one.
     var isDeaf: Bool { get nonmutating set }
 

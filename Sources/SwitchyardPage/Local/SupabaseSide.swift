@@ -41,6 +41,9 @@ struct SupabaseSide: LocalSide {
         )
     }
 
+    /// A query leaves out what the caller may not read.
+    func check(_ query: Query, as persona: Persona) async throws -> Explanation? { nil }
+
     /// By the policies of a table. What is to be written is the row with other values, or a new one.
     private func check(
         row id: String, of table: SupabaseTableMapping, as token: SupabaseToken, _ data: DocumentData?

@@ -80,8 +80,8 @@ struct FirebaseWords: Sendable {
 
     /// The path below the root of the documents.
     private var place: String {
-        guard let range = path.firstRange(of: Self.root) else { return "" }
-        let rest = path[range.upperBound...].prefix { $0 != ":" }
+        guard let below = path.part(after: Self.root) else { return "" }
+        let rest = below.prefix { $0 != ":" }
         return PercentCoding.decode(rest.drop { $0 == "/" }) ?? String(rest)
     }
 
@@ -113,7 +113,7 @@ struct FirebaseWords: Sendable {
     }
 
     private static func document(_ name: String) -> String {
-        name.firstRange(of: root + "/").map { String(name[$0.upperBound...]) } ?? name
+        name.part(after: root + "/").map(String.init) ?? name
     }
 
     private static func write(_ json: JSON) -> String {
@@ -160,9 +160,9 @@ struct FirebaseWords: Sendable {
     // MARK: Files and messages
 
     private var files: String {
-        let object = path.firstRange(of: "/o/").map { PercentCoding.decode(path[$0.upperBound...]) ?? "" } ?? ""
-        let named = record.head.target.firstRange(of: "name=").map { range in
-            PercentCoding.decode(record.head.target[range.upperBound...].prefix { $0 != "&" }) ?? ""
+        let object = path.part(after: "/o/").map { PercentCoding.decode($0) ?? "" } ?? ""
+        let named = record.head.target.part(after: "name=").map { rest in
+            PercentCoding.decode(rest.prefix { $0 != "&" }) ?? ""
         }
         switch record.head.method {
         case .get where object.isEmpty: return "list files"

@@ -89,7 +89,7 @@ struct SupabaseWords: Sendable {
     private var what: String {
         switch service {
         case .auth:
-            let name = path.dropFirst("/auth/v1/".count).replacing("/", with: " ")
+            let name = path.dropFirst("/auth/v1/".count).split(separator: "/").joined(separator: " ")
             return "account: " + name + (parameter("grant_type").map { " (\($0))" } ?? "")
         case .files: return files
         case .realtime: return path.hasSuffix("/websocket") ? "realtime connection" : "realtime " + path.dropFirst(13)
