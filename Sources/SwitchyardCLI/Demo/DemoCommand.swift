@@ -26,21 +26,40 @@ struct DemoCommand: ToolCommand {
                 await server.stop()
                 throw error
             }
-            if let page { Terminal.print("The page that shows it: \(page.url)") }
-            let outcome = await Interruptible.run { await play(on: server, page) }
-            if case .success = outcome.result, let page {
-                let end = EndRequest()
-                Terminal.print("The page stays at \(page.url) until Ctrl-C.")
-                await end.wait()
-            }
+            let outcome: Result<ExitStatus, any Error>
+            if let page { outcome = await show(page, server) } else { outcome = await playAlone(server) }
             await page?.stop()
             await server.stop()
-            if case .failure(let error) = outcome.result { throw error }
-            return outcome.isInterrupted ? .interrupted : .success
+            return try outcome.get()
         } catch {
             Terminal.error("The demo failed: \(error)")
             return .failure
         }
+    }
+
+    private func playAlone(_ server: LocalFirebase) async -> Result<ExitStatus, any Error> {
+        let outcome = await Interruptible.run { await play(on: server, nil) }
+        return outcome.result.map { outcome.isInterrupted ? .interrupted : .success }
+    }
+
+    /// Until Ctrl-C, which also ends a demo that is still playing.
+    private func show(_ page: Page, _ server: LocalFirebase) async -> Result<ExitStatus, any Error> {
+        Terminal.print("The page that shows it: \(page.url)")
+        let end = EndRequest()
+        let playing = Task { await play(on: server, page) }
+        let ending = Task {
+            await end.wait()
+            playing.cancel()
+        }
+        let result = await playing.value
+        if case .failure(let error) = result {
+            if playing.isCancelled { return .success(.interrupted) }
+            ending.cancel()
+            return .failure(error)
+        }
+        Terminal.print("The page stays at \(page.url) until Ctrl-C.")
+        await ending.value
+        return .success(.success)
     }
 
     private func play(on server: LocalFirebase, _ page: Page?) async -> Result<Void, any Error> {
