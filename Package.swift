@@ -145,7 +145,7 @@ let package = Package(
                 "Switchyard", "SwitchyardBytes", "SwitchyardMock", "SwitchyardFirebase", "SwitchyardSupabase",
                 "SwitchyardConformance", "SwitchyardServerKit", "SwitchyardLocalFirebase", "SwitchyardLocalSupabase",
                 "SwitchyardMove", "SwitchyardText", "SwitchyardSync", "SwitchyardWire", "SwitchyardProviderHTTP",
-                "SwitchyardLifeSignalStory", "SwitchyardPage",
+                "SwitchyardLifeSignalStory", "SwitchyardPage", "SwitchyardReporting",
             ],
             resources: ["dependencies", "sharing", "vapor", "hummingbird", "log", "metrics"].map {
                 .embedInCode("Adapters/\($0).swift.txt")

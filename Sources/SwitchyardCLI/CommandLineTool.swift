@@ -2,7 +2,6 @@ import Foundation
 import Switchyard
 import SwitchyardBytes
 import SwitchyardFirebase
-import SwitchyardLifeSignalStory
 import SwitchyardMock
 import SwitchyardMove
 import SwitchyardSupabase
@@ -106,39 +105,5 @@ struct VersionCommand: ToolCommand {
                 "switchyard, \(Self.version); installs version \(functions) of the functions for Supabase")
         }
         return .success
-    }
-}
-
-/// `switchyard demo`
-struct DemoCommand: ToolCommand {
-    init(_ words: [String]) throws(UsageError) { _ = try Options(words, of: Commands.named("demo")) }
-
-    func run() async -> ExitStatus {
-        do {
-            let project = MockBackend()
-            project.accounts.asksForConfirmation = true
-            let alice = try await device(of: project)
-            let bob = try await device(of: project)
-            let story = LifeSignalStory(alice: alice, bob: bob) { address in
-                guard let link = project.accounts.mail(.addressConfirmation, to: address)?.link else {
-                    throw AuthError(.emailNotConfirmed, "No email has arrived.")
-                }
-                return link
-            } report: { line in
-                Terminal.print(line)
-            }
-            try await story.run()
-            await alice.shutDown()
-            await bob.shutDown()
-            try await DemoMove { Terminal.print($0) }.run()
-            return .success
-        } catch {
-            Terminal.error("The demo failed: \(error)")
-            return .failure
-        }
-    }
-
-    private func device(of project: MockBackend) async throws(InfrastructureError) -> Infrastructure {
-        try await InfrastructureFactory(MockModule(backend: project)).make(InfrastructureSelection(default: .mock))
     }
 }

@@ -68,7 +68,7 @@ import Testing
         (["move", "run", "--from", "/", "--to", "/", "--throttle", "fast"], ["--journal"]),
         (["move", "export", "--from", "/", "--to", "/"], ["“move export” reads a backend"]),
         (["move", "plan", "--from", "/", "--to", "/", "--repair"], ["there is no option “--repair”"]),
-        (["demo", "now"], ["“demo” takes no options"]),
+        (["demo", "now"], ["“now” was not expected here"]),
         (["get"], ["“get” needs PATH: switchyard get PATH…"]),
         (["get", "users"], ["“users” is not a document path"]),
         (["query"], ["“query” needs COLLECTION"]),

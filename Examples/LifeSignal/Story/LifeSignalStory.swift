@@ -43,6 +43,7 @@ public struct LifeSignalStory: Sendable {
         try await missACheckIn()
         try await search()
         try await chat(aliceID, bobID)
+        try await picture(aliceID)
         try await handleRefusals(aliceID)
 
         try await alice.auth.signOut(.local, wipesLocalData: true)
@@ -171,6 +172,21 @@ public struct LifeSignalStory: Sendable {
             report("Bob sees “\(list.last?.text ?? "")”")
             break
         }
+    }
+
+    /// A file, with its progress.
+    private func picture(_ aliceID: AuthUser.ID) async throws {
+        report("— a picture")
+        let path = FilePath("users", aliceID, "portrait.png")
+        let upload = try await alice.files.upload(.data(Data(count: 3_000_000)), to: path)
+        var shown = -1
+        for await progress in upload.progress {
+            let quarter = Int((progress.fraction ?? 0) * 4)
+            if quarter > shown { report("\(progress.completedBytes / 1000) of 3000 kB") }
+            shown = max(shown, quarter)
+        }
+        let file = try await upload.result()
+        report("“\(file.path.name)” is there, \(file.size / 1000) kB")
     }
 
     /// Handles the server's refusals where the call was made.

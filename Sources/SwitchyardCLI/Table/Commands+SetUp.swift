@@ -96,7 +96,11 @@ extension Commands {
 
     static let program = [
         CommandSpec(
-            name: "demo", summary: "Plays the day of a check-in app on the mock provider and prints what happens."),
+            name: "demo",
+            summary:
+                "Plays the day of a check-in app on a local Firebase, then moves it to another backend, and prints what happens.",
+            options: [OptionSpec("--page", nil, "shows it on a page, which stays until Ctrl-C")],
+            details: ["It takes a few seconds, needs nothing, and leaves nothing behind."]),
         CommandSpec(name: "version", summary: "Prints the version of the program.", options: [json]),
         CommandSpec(
             name: "completions", summary: "Prints completions for a shell.",

@@ -7,16 +7,13 @@ import SwitchyardMove
 
 /// The end of the demo: the documents move from a local Firebase to another backend, while one device writes and another watches.
 struct DemoMove {
+    let server: LocalFirebase
     let report: @Sendable (String) -> Void
 
     func run() async throws {
         report("— the documents move to another backend while the streams run")
-        var options = LocalFirebaseOptions()
-        options.allowsEverything = true
-        let server = try LocalFirebase(options)
-        var firebase = FirebaseConfiguration(project: server.project, apiKey: "any", writeLedger: "ledger")
-        firebase.usesEmulatorVariables = false
-        firebase.emulators = .init(firestore: server.host, auth: server.host)
+        var firebase = LocalBackends.settings(of: server)
+        firebase.writeLedger = "ledger"
         let project = MockBackend()
         let journal = FileManager.default.temporaryDirectory
             .appendingPathComponent("switchyard-demo-\(UInt64.random(in: 0 ... .max))", isDirectory: true)
@@ -26,15 +23,10 @@ struct DemoMove {
         do {
             try await move(old, new, alice, bob, journal)
         } catch {
-            await end([alice, bob, old, new], server)
+            for backend in [alice, bob, old, new] { await backend.shutDown() }
             throw error
         }
-        await end([alice, bob, old, new], server)
-    }
-
-    private func end(_ backends: [Infrastructure], _ server: LocalFirebase) async {
-        for backend in backends { await backend.shutDown() }
-        await server.stop()
+        for backend in [alice, bob, old, new] { await backend.shutDown() }
     }
 
     private func device(_ firebase: FirebaseConfiguration, _ project: MockBackend) async throws -> Infrastructure {
@@ -84,7 +76,12 @@ struct DemoMove {
         let count = try await writing.value
         for try await document in bob.storage.snapshots(of: "checkIns/total")
         where document["n"]?.integerValue == count { break }
-        let found = try await new.actingAsProject().storage.document("checkIns/total")["n"]?.integerValue ?? 0
+        let project = try await new.actingAsProject().storage
+        let found = try await project.document("checkIns/total")["n"]?.integerValue ?? 0
         report("Alice checked in \(count) times, Bob sees \(count), and the new backend has \(found)")
+        let people = try await project.documents(Query(in: "users"), from: .server).documents
+        report(
+            "Everyone else came along, too: \(people.compactMap { $0["displayName"]?.stringValue }.sorted().joined(separator: ", "))"
+        )
     }
 }
