@@ -19,8 +19,13 @@ struct RequestPageTests {
             try await tab.waitForText("update users/alice/notes/a", in: "[role=gridcell]")
             try await bed.send(.get, note, as: "bob")
             try await tab.waitForText("denied", in: "[role=gridcell]")
-            #expect(try await tab.all("columnheader").map(\.name) == ["Time", "Who", "What", "Request", "Rules", "Answer", "Took", "Size"])
-            let newest = try await tab.evaluate("[...document.querySelectorAll('.row')].find(r => r.index === 0).innerText").string ?? ""
+            #expect(
+                try await tab.all("columnheader").map(\.name) == [
+                    "Time", "Who", "What", "Request", "Rules", "Answer", "Took", "Size",
+                ])
+            let newest =
+                try await tab.evaluate("[...document.querySelectorAll('.row')].find(r => r.index === 0).innerText")
+                .string ?? ""
             #expect(newest.contains("bob") && newest.contains("403") && newest.contains("ms"))
             // Why it was denied: the rule, its line, and what was false.
             try await tab.evaluate("document.querySelector('[role=grid]').focus()")
@@ -42,8 +47,12 @@ struct RequestPageTests {
 
     @Test func `Details of any request are there, and filters find it`() async throws {
         try await BrowserBed.run { bed in
-            try await bed.send(.post, BrowserBed.toolkit + ":signUp?key=any", as: nil, ["email": "a@example.com", "password": "123456"])
-            try await bed.send(.post, BrowserBed.toolkit + ":signInWithPassword?key=any", as: nil, ["email": "a@example.com", "password": "wrong"])
+            try await bed.send(
+                .post, BrowserBed.toolkit + ":signUp?key=any", as: nil,
+                ["email": "a@example.com", "password": "123456"])
+            try await bed.send(
+                .post, BrowserBed.toolkit + ":signInWithPassword?key=any", as: nil,
+                ["email": "a@example.com", "password": "wrong"])
             try await bed.send(.get, "/v0/b/demo-switchyard.appspot.com/o/users%2Falice%2Fa.txt", as: "bob")
             try await bed.send(.get, "/nowhere", as: nil)
             try await bed.send(.get, note, as: "bob")
@@ -54,12 +63,17 @@ struct RequestPageTests {
                 try await tab.key("Home")
                 try await tab.key("ArrowDown", times: index)
                 try await tab.key("Enter")
-                try await tab.wait("the details are there", "!document.querySelector('.panel').hidden && document.querySelector('.panel .explanation')?.innerText.length > 20 && document.querySelectorAll('.panel .headers').length === 2 && document.querySelector('.panel h2').innerText.length > 3")
+                try await tab.wait(
+                    "the details are there",
+                    "!document.querySelector('.panel').hidden && document.querySelector('.panel .explanation')?.innerText.length > 20 && document.querySelectorAll('.panel .headers').length === 2 && document.querySelector('.panel h2').innerText.length > 3"
+                )
                 try await tab.key("Escape")
                 try await tab.wait("they are closed", "document.querySelector('.panel').hidden")
             }
             try await tab.choose("Answer", "Denied by rules")
-            try await tab.wait("only denied ones", "[...document.querySelectorAll('.row:not([hidden])')].every(r => r.innerText.includes('denied'))")
+            try await tab.wait(
+                "only denied ones",
+                "[...document.querySelectorAll('.row:not([hidden])')].every(r => r.innerText.includes('denied'))")
             try await tab.choose("Answer", "All answers")
             try await tab.choose("Service", "auth")
             try await tab.waitForText("2 of 5", in: ".list-count")
@@ -126,9 +140,13 @@ struct RequestPageTests {
             #expect(try await held == 404)
             try await tab.click("button", "Remove all faults")
             try await tab.click("switch", "Deaf realtime")
-            try await eventually("clients are deaf", within: .seconds(20)) { try await bed.bed.call(.get, "faults")["isDeaf"] == true }
+            try await eventually("clients are deaf", within: .seconds(20)) {
+                try await bed.bed.call(.get, "faults")["isDeaf"] == true
+            }
             try await tab.click("switch", "Deaf realtime")
-            try await eventually("clients get news again", within: .seconds(20)) { try await bed.bed.call(.get, "faults")["isDeaf"] == false }
+            try await eventually("clients get news again", within: .seconds(20)) {
+                try await bed.bed.call(.get, "faults")["isDeaf"] == false
+            }
             try await tab.click("button", "Disconnect all")
             try await tab.waitForText("All connections were ended", in: ".toasts")
             tab.expectCalm(at: bed.bed.base)
@@ -138,7 +156,8 @@ struct RequestPageTests {
     @Test func `Acting as someone shows what they see and may do, and why`() async throws {
         try await BrowserBed.run { bed in
             try await bed.write("users/alice/notes/a", ["n": 1])
-            try await bed.bed.call(.post, "accounts", ["id": "bob", "email": "bob@example.com", "claims": ["team": "red"]])
+            try await bed.bed.call(
+                .post, "accounts", ["id": "bob", "email": "bob@example.com", "claims": ["team": "red"]])
             let tab = try await bed.tab("data/users/alice/notes/a")
             try await tab.waitForText("1 document", in: ".list-count")
             try await tab.key("a")

@@ -24,7 +24,8 @@ extension Tab {
             return Element(
                 node: id, name: node["name"]?["value"]?.string ?? "",
                 properties: Dictionary(
-                    properties.map { ($0["name"]?.string ?? "", $0["value"]?["value"] ?? .null) }, uniquingKeysWith: { $1 }))
+                    properties.map { ($0["name"]?.string ?? "", $0["value"]?["value"] ?? .null) },
+                    uniquingKeysWith: { $1 }))
         }
     }
 
@@ -74,7 +75,10 @@ extension Tab {
         for kind in ["mouseMoved", "mousePressed", "mouseReleased"] {
             try await send(
                 "Input.dispatchMouseEvent",
-                ["type": .string(kind), "x": .number(x), "y": .number(y), "button": kind == "mouseMoved" ? "none" : "left", "clickCount": 1])
+                [
+                    "type": .string(kind), "x": .number(x), "y": .number(y),
+                    "button": kind == "mouseMoved" ? "none" : "left", "clickCount": 1,
+                ])
         }
     }
 
@@ -83,7 +87,8 @@ extension Tab {
         let element = JSON.string(selector).text()
         try await wait("there is \(selector)", "document.querySelector(\(element))")
         let place = try await evaluate(
-            "(() => { const e = document.querySelector(\(element)); e.scrollIntoView({block: 'nearest'}); const b = e.getBoundingClientRect(); return [b.x + b.width / 2, b.y + b.height / 2] })()")
+            "(() => { const e = document.querySelector(\(element)); e.scrollIntoView({block: 'nearest'}); const b = e.getBoundingClientRect(); return [b.x + b.width / 2, b.y + b.height / 2] })()"
+        )
         try await click(x: place[0]?.double ?? 0, y: place[1]?.double ?? 0)
     }
 
@@ -106,28 +111,34 @@ extension Tab {
     /// Presses a key by its name, such as `Enter`, `ArrowDown` or `g`.
     func key(_ name: String, _ modifier: Modifier? = nil, times: Int = 1) async throws {
         let codes: [String: Int64] = [
-            "Enter": 13, "Escape": 27, "Tab": 9, "ArrowDown": 40, "ArrowUp": 38, "ArrowLeft": 37, "ArrowRight": 39, "Home": 36,
+            "Enter": 13, "Escape": 27, "Tab": 9, "ArrowDown": 40, "ArrowUp": 38, "ArrowLeft": 37, "ArrowRight": 39,
+            "Home": 36,
             "End": 35, "PageDown": 34, "PageUp": 33, "Delete": 46, "Backspace": 8, " ": 32,
         ]
         let text = name == "Enter" ? "\r" : name.count == 1 && (modifier == nil || modifier == .shift) ? name : nil
         let code = codes[name] ?? Int64(name.uppercased().unicodeScalars.first?.value ?? 0)
         for _ in 0..<times {
             var down: JSONObject = [
-                "type": text == nil ? "rawKeyDown" : "keyDown", "key": .string(name), "windowsVirtualKeyCode": .integer(code),
+                "type": text == nil ? "rawKeyDown" : "keyDown", "key": .string(name),
+                "windowsVirtualKeyCode": .integer(code),
                 "modifiers": .integer(modifier?.rawValue ?? 0),
             ]
             if let text { down["text"] = .string(text) }
             try await send("Input.dispatchKeyEvent", .object(down))
             try await send(
                 "Input.dispatchKeyEvent",
-                ["type": "keyUp", "key": .string(name), "windowsVirtualKeyCode": .integer(code), "modifiers": .integer(modifier?.rawValue ?? 0)])
+                [
+                    "type": "keyUp", "key": .string(name), "windowsVirtualKeyCode": .integer(code),
+                    "modifiers": .integer(modifier?.rawValue ?? 0),
+                ])
         }
     }
 
     /// Chooses an option of a list by its text.
     func choose(_ name: String, _ option: String) async throws {
         let element = try await find("combobox", name)
-        let object = try await send("DOM.resolveNode", ["backendNodeId": .integer(element.node)])["object"]?["objectId"] ?? .null
+        let object =
+            try await send("DOM.resolveNode", ["backendNodeId": .integer(element.node)])["object"]?["objectId"] ?? .null
         try await send(
             "Runtime.callFunctionOn",
             [
