@@ -108,6 +108,17 @@ import Testing
         await bed.stop()
     }
 
+    @Test func `A write of someone who is signed out is denied at once`() async throws {
+        let bed = try await Bed()
+        let denied = try await bed.page.send(
+            .post, "/api/b/firebase/write",
+            ["kind": "set", "path": "notes/a", "data": ["n": 1], "as": ["signedOut": true]])
+        #expect(denied.status == 403)
+        #expect(try JSON(parsing: denied.body)["error"]?["explanation"]?["allowed"] == false)
+        #expect(try await bed.page.call(.post, "get", ["path": "notes/a"])["exists"] == false)
+        await bed.stop()
+    }
+
     @Test func `A query that is denied says why`() async throws {
         let bed = try await Bed()
         let denied = try await bed.page.send(

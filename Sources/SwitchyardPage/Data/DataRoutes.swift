@@ -133,6 +133,8 @@ struct DataRoutes: Sendable {
 
     // MARK: Writing
 
+    private static let patience = Duration.seconds(10)
+
     func write(_ call: PageCall) async throws -> JSON {
         let kind = try call.required("kind")
         let storage = try await storage(call)
@@ -154,14 +156,17 @@ struct DataRoutes: Sendable {
         case "delete": batch.delete(path)
         default: throw PageFailure.invalid("There is no write “\(kind)”; use add, set, merge, update or delete.")
         }
-        let receipt: WriteReceipt
+        let added: StoragePath?
         do {
-            receipt = try await storage.commit(batch)
+            let receipt = try await storage.commit(batch)
+            // A client with a queue of its own has only taken it so far.
+            let acknowledgement = try await receipt.acknowledged(within: Self.patience)
+            added = acknowledgement.added ?? receipt.added
         } catch {
             let written = kind == "delete" ? nil : try? PageCall.data(data)
             throw await explained(error, call) { try await $0.check(path, as: $1, data: written).write }
         }
-        let written = kind == "add" ? receipt.added ?? path : path
+        let written = kind == "add" ? added ?? path : path
         return .object(["path": .string(written.rawValue), "before": before?.json ?? .null])
     }
 }

@@ -68,6 +68,12 @@ struct Explanation: Sendable {
     var summary: String
     var steps: [Step] = []
 
+    /// An explanation that was made when the request ended, in the place of everything that was decided from.
+    struct Settled: Sendable {
+        let explanation: Explanation
+        let who: Who
+    }
+
     /// For what no rule guards.
     static func unguarded(_ summary: String) -> Explanation {
         Explanation(

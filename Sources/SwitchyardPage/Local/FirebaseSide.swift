@@ -21,6 +21,7 @@ struct FirebaseSide: LocalSide {
     }
 
     func explanation(of record: ExchangeRecord, _ state: ExchangeRecord.State) async -> Explanation {
+        if let settled = state.notes.first as? Explanation.Settled { return settled.explanation }
         let decisions = state.notes.compactMap { $0 as? LocalDecision }
         if !decisions.isEmpty, let rules = FirebaseRules.shared { return rules.explanation(of: decisions) }
         if let fault = state.fault, state.status ?? 0 >= 400 || state.status == nil {
@@ -50,6 +51,13 @@ struct FirebaseSide: LocalSide {
                 summary.who.kind == .project
                     ? "The credential of the project bypasses all rules." : "No rule guards this request.")
         }
+    }
+
+    func settle(_ record: ExchangeRecord, _ state: ExchangeRecord.State) {
+        let decisions = state.notes.compactMap { $0 as? LocalDecision }
+        guard state.ended != nil, !decisions.isEmpty, let rules = FirebaseRules.shared else { return }
+        let who = FirebaseWords(record: record, state: state).who
+        record.replaceNotes(by: [Explanation.Settled(explanation: rules.explanation(of: decisions), who: who)])
     }
 
     /// The message of an error in an answer.

@@ -27,6 +27,8 @@ struct SupabaseSide: LocalSide {
         await SupabaseReasons(supabase: supabase, record: record, state: state).explanation()
     }
 
+    func settle(_ record: ExchangeRecord, _ state: ExchangeRecord.State) {}
+
     func check(
         _ path: StoragePath, as persona: Persona, data: DocumentData?
     ) async throws -> (read: Explanation, write: Explanation) {

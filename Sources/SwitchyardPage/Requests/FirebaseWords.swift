@@ -18,12 +18,14 @@ struct FirebaseWords: Sendable {
         let decisions = state.notes.compactMap { $0 as? LocalDecision }
         return RequestSummary(
             who: who, service: service, what: what,
-            isAllowed: decisions.isEmpty ? nil : decisions.allSatisfy(\.isAllowed))
+            isAllowed: (state.notes.first as? Explanation.Settled)?.explanation.isAllowed
+                ?? (decisions.isEmpty ? nil : decisions.allSatisfy(\.isAllowed)))
     }
 
     private var isChannel: Bool { path.hasSuffix("/channel") }
 
-    private var who: Who {
+    var who: Who {
+        if let settled = state.notes.first as? Explanation.Settled { return settled.who }
         // The handshake of a channel has its headers in the body, or in the query.
         if isChannel, record.head.headers["Authorization"] == nil {
             let caller = state.notes.compactMap { $0 as? LocalDecision }.first?.caller
@@ -89,7 +91,10 @@ struct FirebaseWords: Sendable {
         if isChannel { return channel }
         guard path.includes(Self.root) else { return path.isEmpty ? "" : String(path) }
         switch lastName {
-        case "commit", "batchWrite": return Words.listed((body?["writes"]?.array ?? []).map(Self.write))
+        case "commit", "batchWrite":
+            // Of a large one the beginning is kept, which is no JSON.
+            guard body != nil else { return "write many documents" }
+            return Words.listed((body?["writes"]?.array ?? []).map(Self.write))
         case "batchGet":
             return Words.listed(
                 (body?["documents"]?.array ?? []).compactMap(\.string).map { "get " + Self.document($0) })

@@ -110,13 +110,21 @@ final class RequestLog: ExchangeObserver {
     }
 
     /// Tells of what has changed, round after round, until the task is cancelled.
-    func tell(_ send: @Sendable (Entry, _ missed: Int) -> Void) async {
+    ///
+    /// - Parameters:
+    ///   - settle: Called for everything that has changed.
+    ///   - send: Called for as much of it as there is room for.
+    func tell(
+        settling settle: @Sendable (Entry) -> Void, _ send: @Sendable (Entry, _ missed: Int) -> Void
+    ) async {
         for await _ in wakes {
-            let (entries, missed) = state.withLock { state in
-                let changed = state.ring.filter { state.changed.contains($0.record.number) }
-                state.changed = []
-                return (changed.suffix(Self.round), max(changed.count - Self.round, 0))
+            let changed = state.withLock { state in
+                defer { state.changed = [] }
+                return state.ring.filter { state.changed.contains($0.record.number) }
             }
+            for entry in changed { settle(entry) }
+            let entries = changed.suffix(Self.round)
+            let missed = max(changed.count - Self.round, 0)
             if wantsRoom.exchange(false, ordering: .relaxed) { makeRoom() }
             for (index, entry) in entries.enumerated() { send(entry, index == 0 ? missed : 0) }
             // A limit of the rate; whatever happens meanwhile is told in the next round.

@@ -105,6 +105,9 @@ package final class ExchangeRecord: Sendable {
         }
     }
 
+    /// Puts what is short in the place of what the services said.
+    package func replaceNotes(by notes: [any Sendable]) { mutable.withLock { $0.notes = notes } }
+
     // MARK: What the server reports
 
     func received(_ piece: UnsafeRawBufferPointer) { mutable.withLock { $0.requestBody.append(piece) } }
