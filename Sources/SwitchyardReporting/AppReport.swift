@@ -212,7 +212,7 @@ private struct PageAddress {
                 "The report of this app goes to the page of a local server on this machine, such as http://127.0.0.1:4400, not to "
                     + "\(Secret.shown(String(front))). Copy the address that “switchyard emulator” prints.")
         }
-        let host = parts.host.contains(":") ? "[\(parts.host)]" : parts.host
+        let host = parts.host.includes(":") ? "[\(parts.host)]" : parts.host
         shown = "http://\(host)" + (parts.port.map { ":\($0)" } ?? "")
         address = shown + "/api/apps"
         var headers: HTTPHeaders = ["Content-Type": "application/json"]
