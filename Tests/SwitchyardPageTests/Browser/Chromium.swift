@@ -88,7 +88,11 @@ final class Chromium: Sendable {
         try await eventually("all processes of the browser have ended", within: .seconds(20)) { process.hasEnded }
         reader.cancel()
         await transport.shutDown()
-        try? FileManager.default.removeItem(at: folder)
+        // What it wrote at its very end may come between.
+        try await eventually("the profile is gone", within: .seconds(20)) {
+            try? FileManager.default.removeItem(at: folder)
+            return !FileManager.default.fileExists(atPath: folder.path)
+        }
     }
 
     var hasEnded: Bool { process.hasEnded }
