@@ -26,7 +26,8 @@ struct ToolsPageTests {
             try await tab.waitForText("2 messages", in: ".list-count")
             try await tab.waitForText("a@example.com", in: ".card")
             try await other.wait(
-                "another view says that something came", "document.querySelector('[data-badge=outbox]').innerText === '2'")
+                "another view says that something came",
+                "document.querySelector('[data-badge=outbox]').innerText === '2'")
             #expect(try await tab.evaluate("document.querySelector('.card .code').innerText").string?.count == 6)
             try await tab.evaluate(
                 "[...document.querySelectorAll('.card')].find(c => c.innerText.includes('a@example.com')).click()")
