@@ -1,4 +1,5 @@
 import Foundation
+import SwitchyardServerKit
 import SwitchyardTestSupport
 
 /// Another process of this program, for a measurement that needs a fresh one.
@@ -14,6 +15,17 @@ enum ChildProcess {
                 "the process for \(section)/\(task) ended with status \(child.status). \(child.errors)")
         }
         return value
+    }
+
+    /// Begins a task whose value no one reads, to be killed.
+    static func start(
+        _ task: String, area: String, section: String, _ settings: BenchSettings
+    ) throws -> SpawnedProcess {
+        let nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC)
+        defer { close(nowhere) }
+        return try SpawnedProcess(
+            executablePath, [flag, area, section, task] + (settings.isQuick ? ["--quick"] : []),
+            environment: ProcessInfo.processInfo.environment, output: nowhere, errors: nowhere)
     }
 
     /// The child's side: runs the task and prints its value.
