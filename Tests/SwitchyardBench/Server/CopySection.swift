@@ -4,6 +4,7 @@
     import SwitchyardFirebase
     import SwitchyardLocalFirebase
     import SwitchyardMove
+    import SwitchyardServerKit
 
     /// A whole move from one local Firebase to another, compared with a bare export and a bare import: loops that read everything
     /// into files and write it from there, without a journal, a hash or a comparison. Every step is a process of its own.
