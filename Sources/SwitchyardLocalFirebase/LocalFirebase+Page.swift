@@ -53,6 +53,15 @@ extension LocalFirebase {
         return (reading, writing)
     }
 
+    /// What the rules say about a query.
+    package func decisions(of query: Query, authorization: String?) throws(LocalTokenFailure) -> [LocalDecision] {
+        let caller = try auth.caller(authorization: authorization)
+        let documents = firestore.database(FirestoreDatabase(project: project, database: "(default)")).current()
+            .documents
+        let rules = firestore.rules
+        return rules.decision(of: caller) { _ = rules.allow(query, of: caller, in: documents) }
+    }
+
     /// Removes a second factor of an account.
     ///
     /// - Returns: Whether there was one.

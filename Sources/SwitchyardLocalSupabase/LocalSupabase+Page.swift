@@ -54,7 +54,9 @@ extension LocalSupabase {
 
     /// Deletes all accounts, documents, rows, files and messages, at once; tables, policies, buckets and rules stay.
     package func reset() async throws(PostgresFailure) {
-        let names = schemas.map { "'" + $0.replacing("'", with: "''") + "'" }.joined(separator: ", ")
+        let names = schemas.map {
+            "'" + $0.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''") + "'"
+        }.joined(separator: ", ")
         let script = """
             do $page$
             declare

@@ -131,7 +131,7 @@ final class PageSite: Sendable {
             for sent in local.sent { sent.tell { hub.send("outbox", OutboxRoutes.json($0, of: id)) } }
             tasks.append(
                 Task {
-                    await local.log.tell { entry, missed in
+                    await local.log.tell(settling: { local.settle($0.record, $0.record.state) }) { entry, missed in
                         let state = entry.record.state
                         let summary = local.summary(of: entry.record, state)
                         if missed > 0 { lines?.note(missed: missed, of: id) }

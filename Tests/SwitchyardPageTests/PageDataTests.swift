@@ -68,6 +68,10 @@ import Testing
             ])
         #expect(second["documents"]?.array?.compactMap { $0["data"]?["n"]?["integer"]?.int } == [5, 6])
         #expect(second["cursor"] == .null)
+        let jump = try await bed.call(
+            .post, "query",
+            ["collection": "notes", "text": "order by n limit 5 offset 1", "size": 3, "offset": 3])
+        #expect(jump["documents"]?.array?.compactMap { $0["data"]?["n"]?["integer"]?.int } == [5, 6])
         await bed.stop()
         await firebase.stop()
     }

@@ -92,6 +92,7 @@ import Testing
         #expect(step?["result"] == false)
         let decisive = step?["operands"]?.array?.filter { $0["decisive"] == true }
         #expect(decisive?.count == 1)
+        #expect(decisive?.first?["text"] == "isMe(person): request.auth.uid == person")
         #expect(decisive?.first?["value"] == #"false: "bob" == "alice""#)
         await bed.stop()
     }

@@ -169,6 +169,10 @@ import Testing
         let check = try await bed.page.call(.post, "actAs/check", ["path": "news/x", "as": ["user": "bob"]])
         #expect(check["read"]?["allowed"] == true)
         #expect(check["write"]?["allowed"] == false)
+        let row = try await bed.page.call(.post, "actAs/check", ["path": "orders/1", "as": ["user": "alice"]])
+        #expect(row["read"]?["allowed"] == true)
+        #expect(row["write"]?["allowed"] == false)
+        #expect(row["read"]?["explanation"]?["steps"]?.array?.contains { $0["name"] == "own orders" } == true)
         await bed.stop()
     }
 
@@ -230,7 +234,7 @@ import Testing
 
     @Test func `Files lie in buckets, and are stored and read`() async throws {
         let bed = try await Bed()
-        #expect(try await bed.page.call(.get, "files")["folders"] == ["files"])
+        #expect(try await bed.page.call(.get, "files")["folders"] == ["files/"])
         let put = try await bed.page.send(.put, "/api/b/supabase/file?path=files/a/b.txt", .string("hello"))
         #expect(put.status == 200)
         let list = try await bed.page.call(.get, "files?prefix=files/a")
@@ -241,6 +245,19 @@ import Testing
         try await bed.page.call(.delete, "file?path=files/a/b.txt")
         #expect(try await bed.page.call(.get, "files?prefix=files/a")["files"] == [])
         await bed.stop()
+    }
+
+    @Test func `A project without buckets has no files, and gets them with a bucket`() async throws {
+        let supabase = try await LocalSupabase.onSharedPostgres()
+        let page = try PageBed([try await .local(supabase)], backend: "supabase")
+        #expect(try await page.call(.get, "files")["folders"] == [])
+        _ = try await supabase.database.run([
+            PostgresStatement("insert into storage.buckets (id, name) values ('photos', 'photos')")
+        ])
+        #expect(try await page.call(.get, "files")["folders"] == ["photos/"])
+        #expect(try await page.call(.get, "collections")["collections"]?.array != nil)
+        await page.stop()
+        await supabase.stop()
     }
 
     @Test func `A reset leaves tables, policies and rules`() async throws {

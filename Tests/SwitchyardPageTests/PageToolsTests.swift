@@ -95,6 +95,8 @@ import Testing
             let denied = try await bed.page.send(
                 .post, "/api/b/firebase/get", ["path": "users/alice/notes/a", "as": persona])
             #expect(denied.status == 403)
+            let error = try JSON(parsing: denied.body)["error"]
+            #expect(error?["explanation"]?["steps"]?.array?.last?["line"]?.int != nil)
             let check = try await bed.page.call(
                 .post, "actAs/check", ["path": "users/alice/notes/a", "as": persona])
             #expect(check["read"]?["allowed"] == false)
@@ -104,6 +106,53 @@ import Testing
             .post, "actAs/check", ["path": "users/alice/notes/a", "as": ["user": "alice", "claims": ["team": "red"]]])
         #expect(check["write"]?["allowed"] == true)
         await bed.stop()
+    }
+
+    @Test func `A write of someone who is signed out is denied at once`() async throws {
+        let bed = try await Bed()
+        let denied = try await bed.page.send(
+            .post, "/api/b/firebase/write",
+            ["kind": "set", "path": "notes/a", "data": ["n": 1], "as": ["signedOut": true]])
+        #expect(denied.status == 403)
+        #expect(try JSON(parsing: denied.body)["error"]?["explanation"]?["allowed"] == false)
+        #expect(try await bed.page.call(.post, "get", ["path": "notes/a"])["exists"] == false)
+        await bed.stop()
+    }
+
+    @Test func `A query that is denied says why`() async throws {
+        let bed = try await Bed()
+        let denied = try await bed.page.send(
+            .post, "/api/b/firebase/query", ["collection": "users/alice/notes", "as": ["user": "bob"]])
+        #expect(denied.status == 403)
+        let error = try JSON(parsing: denied.body)["error"]
+        let step = error?["explanation"]?["steps"]?.array?.last
+        #expect(step?["operands"]?.array?.contains { $0["value"] == #"false: "bob" == "alice""# } == true)
+        await bed.stop()
+    }
+
+    @Test func `Of a configured backend with custom tokens, the page acts as a user`() async throws {
+        let firebase = try LocalFirebase()
+        var configuration = FirebaseConfiguration(project: firebase.project, apiKey: "any")
+        configuration.emulators = .init(firestore: firebase.host, auth: firebase.host, storage: firebase.host)
+        let module = FirebaseModule(configuration)
+        let backend = try await PageBackend.configured(
+            try await Infrastructure(module), name: "firebase",
+            device: { () async throws(InfrastructureError) in try await Infrastructure(module) })
+        let page = try PageBed([backend], backend: "configured")
+        let site = try JSON(parsing: try await page.send(.get, "/api/site").body)
+        #expect(site["backends"]?[0]?["can"]?["actAs"] == true)
+        try await page.call(.post, "write", ["kind": "set", "path": "users/alice/notes/a", "data": ["n": 1]])
+        let own = try await page.call(.post, "get", ["path": "users/alice/notes/a", "as": ["user": "alice"]])
+        #expect(own["exists"] == true)
+        for persona: JSON in [["user": "bob"], ["signedOut": true]] {
+            let denied = try await page.send(
+                .post, "/api/b/configured/get", ["path": "users/alice/notes/a", "as": persona])
+            #expect(denied.status == 403)
+        }
+        try await page.call(.post, "accounts", ["id": "carol", "email": "carol@example.com"])
+        #expect(try await page.call(.get, "accounts?search=carol")["accounts"]?[0]?["email"] == "carol@example.com")
+        await page.stop()
+        await firebase.stop()
     }
 
     @Test func `A mail that was sent has a link that works`() async throws {
@@ -170,7 +219,7 @@ import Testing
         let bed = try await Bed()
         let put = try await bed.page.send(.put, "/api/b/firebase/file?path=users/ada/a.txt", .string("hello"))
         #expect(put.status == 200)
-        #expect(try await bed.page.call(.get, "files?prefix=users")["folders"] == ["users/ada"])
+        #expect(try await bed.page.call(.get, "files?prefix=users")["folders"] == ["users/ada/"])
         let list = try await bed.page.call(.get, "files?prefix=users/ada/")
         #expect(list["files"]?[0]?["size"] == 7)
         let content = try await bed.page.send(.get, "/api/b/firebase/file?path=users/ada/a.txt&download=true")

@@ -26,6 +26,8 @@ import Testing
         for headers in cases {
             #expect(try await bed.send(.get, "/api/site", headers: headers).status == 403)
         }
+        let neighbour: HTTPHeaders = ["Origin": "http://127.0.0.1:3000"]
+        #expect(try await bed.send(.get, "/api/site", headers: neighbour).status == 403)
         let own: HTTPHeaders = ["Origin": "http://127.0.0.1:\(bed.page.port)"]
         #expect(try await bed.send(.get, "/api/site", headers: own).status == 200)
         await bed.stop()

@@ -141,6 +141,7 @@ final class RealtimeFeed: Sendable {
             at: Int64(now * 1000), kind: .push, to: String(topic.dropFirst("switchyard:".count)),
             subject: payload?["title"]?.string ?? "", text: payload?["body"]?.string ?? "")
         item.receivers = hub.users(at: RealtimeHub.ChannelKey(name: topic, isPrivate: true))
+        item.how = "realtime"
         item.data = payload?["data"]?.text()
         sent.add(item)
     }

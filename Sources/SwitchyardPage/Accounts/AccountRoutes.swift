@@ -10,7 +10,8 @@ struct AccountRoutes: Sendable {
 
     private static let pageSize = 100
 
-    private func tell(_ id: String) {
+    private func tell(_ id: String) async {
+        try? await backend.source.clients().forget(id)
         hub.send("accounts", ["backend": .string(backend.id), "account": .string(id)])
     }
 
@@ -85,7 +86,7 @@ struct AccountRoutes: Sendable {
             password: try call.string("password").map { Secret($0) }, displayName: try call.string("name"),
             isDisabled: try call.bool("isDisabled"), claims: try claims(call) ?? [:])
         let account = try await backend.admin().create(new)
-        tell(account.id)
+        await tell(account.id)
         return Self.json(account)
     }
 
@@ -95,13 +96,13 @@ struct AccountRoutes: Sendable {
             phoneNumber: try call.string("phone"), password: try call.string("password").map { Secret($0) },
             displayName: try call.string("name"), isDisabled: try flag("isDisabled", call), claims: try claims(call))
         let account = try await backend.admin().update(call.parameter("id"), edit)
-        tell(account.id)
+        await tell(account.id)
         return Self.json(account)
     }
 
     func delete(_ call: PageCall) async throws -> JSON {
         try await backend.admin().delete(call.parameter("id"))
-        tell(call.parameter("id"))
+        await tell(call.parameter("id"))
         return [:]
     }
 
@@ -122,7 +123,7 @@ struct AccountRoutes: Sendable {
         } else if try await !backend.localSide().endSession(session, of: id) {
             throw PageFailure.missing("There is no such session.")
         }
-        tell(id)
+        await tell(id)
         return [:]
     }
 
@@ -141,7 +142,7 @@ struct AccountRoutes: Sendable {
         guard try await backend.localSide().removeFactor(call.parameter("factor"), of: call.parameter("id")) else {
             throw PageFailure.missing("There is no such factor.")
         }
-        tell(call.parameter("id"))
+        await tell(call.parameter("id"))
         return [:]
     }
 }

@@ -107,7 +107,7 @@ export class AccountsView {
             switch (column.id) {
             case 'name': return put(cell, title(account), { className: 'what' });
             case 'id': return put(cell, account.id, { className: 'mono dim', title: account.id });
-            case 'ways': return put(cell, (account.providers ?? []).join(', ') || 'anonymous', { className: 'dim' });
+            case 'ways': return put(cell, ways(account), { className: 'dim' });
             case 'claims': return put(cell, claimsText(account.claims), { className: 'mono dim' });
             case 'state': return putNode(cell, h('span.chip', { class: account.isDisabled ? 'bad' : '' }, account.isDisabled ? 'disabled' : account.factors?.length ? '2 factors' : 'active'));
             default: return put(cell, account.lastSignInAt ? day(account.lastSignInAt) : 'never', { className: 'dim' });
@@ -143,7 +143,7 @@ export class AccountsView {
                     button('', () => this.delete(account), { kind: 'quiet square', icon: 'trash', label: 'Delete the account' }),
                     button('', () => go('accounts'), { kind: 'quiet square', icon: 'close', label: 'Close', key: 'Escape' })))),
             h('div.panel-body',
-                h('dl.facts', fact('ID', h('code', account.id)), fact('Email', account.email), fact('Phone', account.phone), fact('Name', account.name), fact('Signs in with', (account.providers ?? []).join(', ') || 'anonymous'),
+                h('dl.facts', fact('ID', h('code', account.id)), fact('Email', account.email), fact('Phone', account.phone), fact('Name', account.name), fact('Signs in with', ways(account)),
                     fact('Created', day(account.createdAt)), fact('Last sign-in', account.lastSignInAt ? day(account.lastSignInAt) : 'never')),
                 h('label.check.switch', { for: 'is-disabled' }, h('input', { type: 'checkbox', role: 'switch', id: 'is-disabled', checked: Boolean(account.isDisabled), onchange: event => this.disable(account, event.target.checked) }), 'Disabled: cannot sign in'),
                 h('section', h('h3', 'Claims'), h('label.hidden', { for: 'claims' }, 'Claims as JSON'), claims, h('p', save)),
@@ -151,14 +151,16 @@ export class AccountsView {
                     ? h('ul.rows', account.factors.map(factor => h('li', icon('lock'), h('span.grow', factor.name || factor.kind || 'factor', h('span.quiet-text', factor.name && factor.kind ? ` ${factor.kind}` : '')),
                         button('', () => this.removeFactor(account, factor), { kind: 'quiet square', icon: 'trash', label: `Remove the factor ${factor.name || factor.id}` }))))
                     : h('p.quiet-text', 'None')) : null,
-                can('sessions') ? h('section', h('h3', 'Sessions'), sessions) : null));
+                h('section', h('h3', 'Sessions'), sessions)));
         this.loadSessions(account, sessions);
     }
 
     async loadSessions(account, place) {
+        const unlisted = () => fill(place, h('p.quiet-text', 'This server does not list sessions; it can end all of them.'), h('p', button('End all sessions', () => this.endSessions(account), { kind: 'small' })));
+        if (!can('sessions')) return unlisted();
         try {
             const { sessions, isListed } = await ask('GET', `accounts/${encodeURIComponent(account.id)}/sessions`);
-            if (isListed === false) return fill(place, h('p.quiet-text', 'This server does not list sessions; it can end all of them.'), h('p', button('End all sessions', () => this.endSessions(account), { kind: 'small' })));
+            if (isListed === false) return unlisted();
             if (!sessions.length) return fill(place, h('p.quiet-text', 'None: signed in nowhere'));
             fill(place, h('ul.rows', sessions.map(session => h('li', icon('app'),
                 h('span.grow', h('code', String(session.id).slice(0, 12)), h('span.quiet-text', ` since ${day(session.createdAt)}${session.assurance ? `, ${session.assurance}` : ''}${session.userAgent ? `, ${session.userAgent}` : ''}`)),
@@ -222,7 +224,7 @@ export class AccountsView {
         dialog('Add account', [field('Email address', email), field('Password', password, { hint: 'At least six characters; empty for none' }), field('Phone number', phone, { hint: 'Such as +49 731 123456' }), field('Name', name), field('Claims', claims)], [{
             text: 'Add', run: async () => {
                 const body = {};
-                for (const [name, input] of Object.entries({ email, phone, name, password })) if (input.value.trim()) body[name] = input.value.trim();
+                for (const [part, input] of Object.entries({ email, phone, name, password })) if (input.value.trim()) body[part] = input.value.trim();
                 const given = JSON.parse(claims.value || '{}');
                 if (Object.keys(given).length) body.claims = given;
                 const made = await ask('POST', 'accounts', body);
@@ -236,8 +238,15 @@ export class AccountsView {
         }]);
     }
 
+    escape() {
+        if (!this.open) return;
+        go('accounts');
+        this.grid.element.focus();
+    }
+
     keys = [['/', 'Filter', () => this.search.focus()], ['n', 'Add an account', () => this.add()]];
 }
 
+const ways = account => (account.providers ?? []).join(', ') || (account.isAnonymous ? 'anonymous' : '—');
 const title = account => account.email || account.phone || account.name || account.id;
 const claimsText = claims => claims && Object.keys(claims).length ? JSON.stringify(claims) : '';

@@ -7,7 +7,7 @@ import { dialog, toast } from './dialogs.js';
 export function chooseActing() {
     const now = state.acting;
     let way = !now ? 'project' : now.signedOut ? 'signedOut' : 'user';
-    const user = h('input.mono', { id: 'act-user', value: now?.user ?? '', list: 'act-users', autocomplete: 'off', spellcheck: 'false', placeholder: 'ID of an account' });
+    const user = h('input.mono', { id: 'act-user-id', value: now?.user ?? '', list: 'act-users', autocomplete: 'off', spellcheck: 'false', placeholder: 'ID of an account' });
     const users = h('datalist', { id: 'act-users' });
     const claims = h('textarea.mono', { id: 'act-claims', rows: '4', spellcheck: 'false', value: now?.claims ? JSON.stringify(now.claims, null, 2) : '{}' });
     const level = select([['', 'as the account has it'], ['aal1', 'aal1 · one factor'], ['aal2', 'aal2 · two factors']], now?.assurance ?? '', null, { id: 'act-level' });

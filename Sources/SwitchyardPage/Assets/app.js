@@ -160,6 +160,7 @@ addEventListener('keydown', event => {
         event.preventDefault();
         return performUndo();
     }
+    if (event.key === 'Escape' && !isTyping) return current?.view.escape?.();
     if (event.ctrlKey || event.metaKey || event.altKey || isTyping || !usesLetters()) return;
     if (isGoing && Date.now() - isGoing < 1500) {
         isGoing = 0;

@@ -51,7 +51,7 @@ export class ConnectedView {
         const app = this.apps.get(this.chosen);
         const isStale = Date.now() - (new Date(app.seenAt).getTime() || Date.now()) > 15000;
         fill(this.chooser, all.length > 1 ? select(all.map(app => [app.app, `${app.name} · ${String(app.app).slice(0, 6)}`]), this.chosen, id => { this.chosen = id; this.draw(); }, { 'aria-label': 'Which app' }) : null);
-        fill(this.status, h('span', { class: isStale ? 'chip warn' : 'chip good' }, isStale ? `silent for ${since(app.seenAt)}` : 'connected'), ` ${app.name}, since ${clock(app.since)}`);
+        fill(this.status, h('span', { class: isStale ? 'chip warn' : 'chip good' }, isStale ? `silent for ${since(app.seenAt)}` : 'connected'), ` ${app.name}${app.since ? `, since ${clock(app.since)}` : ''}`);
         const made = app.state ?? {};
         const card = (title, number, ...content) => h('section.app-card', { 'aria-label': title }, h('h2', title, number ? h('span.badge', String(number)) : null), content);
         const list = (items, empty, line) => items?.length ? h('ul.rows', items.map(line)) : h('p.quiet-text', empty);

@@ -5,7 +5,7 @@ import { ask, state, go, when, replacePlace, sentActing, can, address } from './
 import { Grid, put, putNode } from './grid.js';
 import { Source, pageSize } from './source.js';
 import { DocumentPanel, idOf, parentOf, remove } from './document.js';
-import { parts, shortText, kindNames, jsonText } from './values.js';
+import { parts, shortText, kindNames, jsonText, quoted } from './values.js';
 import { dialog, failed, toast, nothing, wrongBox } from './dialogs.js';
 import { explanation } from './explain.js';
 import { on } from './events.js';
@@ -512,6 +512,9 @@ export class DataView {
 
     // MARK: Keys
 
+    /// Esc closes the document, wherever the focus is.
+    escape() { if (this.panel.isShown) this.panel.leave(() => this.panel.onclose()); }
+
     keys = [
         ['/', 'Filter', () => { this.text.focus(); this.text.select(); }],
         ['n', 'Add a document', () => this.add()],
@@ -520,4 +523,3 @@ export class DataView {
 }
 
 const clamp = (value, least, most) => Math.round(Math.max(least, Math.min(most, value)));
-const quoted = name => /^[A-Za-z_][\w]*$/.test(name) ? name : `\`${name.replaceAll('\\', '\\\\').replaceAll('`', '\\`')}\``;

@@ -5,7 +5,7 @@ import { ask, sentActing, did, state, actingName, at, can } from './state.js';
 import { RawJSON } from './api.js';
 import { FieldEditor } from './fields.js';
 import { explanation, verdict } from './explain.js';
-import { dataFromText, jsonText, same, JSONMistake, parts } from './values.js';
+import { dataFromText, jsonText, same, quoted, JSONMistake } from './values.js';
 import { confirm, dialog, failed, toast, wrongBox } from './dialogs.js';
 
 export const parentOf = path => path.split('/').slice(0, -1).join('/');
@@ -15,9 +15,35 @@ export const idOf = path => path.split('/').at(-1);
 export async function write(label, body) {
     const answer = await ask('POST', 'write', { ...body, as: sentActing() });
     const path = answer.path ?? body.path;
-    did(label, () => restore(path, answer.before));
+    did(label, () => body.kind === 'update' && answer.before
+        ? ask('POST', 'write', { kind: 'update', path, data: back(Object.keys(body.data), answer.before), as: null })
+        : restore(path, answer.before));
     return answer;
 }
+
+/// The fields that differ, by their paths: what is not touched stays as it is, and a row keeps what its table works out.
+function changes(before, after) {
+    const found = {};
+    for (const [name, value] of Object.entries(after)) {
+        if (!Object.hasOwn(before, name) || !same(before[name], value)) found[quoted(name)] = sent(value);
+    }
+    for (const name of Object.keys(before)) if (!Object.hasOwn(after, name)) found[quoted(name)] = { delete: true };
+    return found;
+}
+
+/// The same fields as they were.
+function back(paths, before) {
+    const known = new Map(Object.entries(before).map(([name, value]) => [quoted(name), value]));
+    return Object.fromEntries(paths.map(path => [path, known.get(path) ?? { delete: true }]));
+}
+
+/// What a write does to a field, such as `{"serverTime": true}`, goes as it was written.
+function sent(value) {
+    if (value.change !== undefined) return new RawJSON(value.change);
+    if (value.map) return { map: sentMembers(value.map) };
+    return value;
+}
+const sentMembers = members => Object.fromEntries(Object.entries(members).map(([name, value]) => [name, sent(value)]));
 
 /// Undo acts as the project: what someone may do, they may not always take back.
 export function restore(path, before) {
@@ -293,11 +319,7 @@ export class DocumentPanel {
         if (!this.isDirty && !this.isNew) return;
         let data;
         try {
-            if (this.form === 'fields') data = this.editor.read();
-            else {
-                dataFromText(this.area.value);
-                data = new RawJSON(this.area.value);
-            }
+            data = this.form === 'fields' ? this.editor.read() : dataFromText(this.area.value);
         } catch (error) {
             return this.showMistake(error);
         }
@@ -305,14 +327,19 @@ export class DocumentPanel {
             if (this.isNew) {
                 const id = this.idControl.value.trim();
                 const answer = id
-                    ? await write(`Create ${this.collection}/${id}`, { kind: 'set', path: `${this.collection}/${id}`, data })
-                    : await write(`Add to ${this.collection}`, { kind: 'add', collection: this.collection, data });
+                    ? await write(`Create ${this.collection}/${id}`, { kind: 'set', path: `${this.collection}/${id}`, data: sentMembers(data) })
+                    : await write(`Add to ${this.collection}`, { kind: 'add', collection: this.collection, data: sentMembers(data) });
                 this.isDirty = false;
                 toast(`Created ${answer.path ?? `${this.collection}/${id}`}`, { action: { text: 'Undo', run: () => this.onundo() } });
                 this.onchange();
                 return this.onopen(answer.path ?? `${this.collection}/${id}`);
             }
-            await write(`Change ${this.path}`, { kind: 'set', path: this.path, data });
+            if (this.snapshot?.exists) {
+                const different = changes(this.snapshot.data ?? {}, data);
+                if (Object.keys(different).length) await write(`Change ${this.path}`, { kind: 'update', path: this.path, data: different });
+            } else {
+                await write(`Create ${this.path}`, { kind: 'set', path: this.path, data: sentMembers(data) });
+            }
             this.isDirty = false;
             this.snapshot = null;
             say('Saved');

@@ -3,7 +3,7 @@
 import { h, icon } from './dom.js';
 
 export function verdict(decision) {
-    if (!decision) return h('span.chip', '—');
+    if (!decision || decision.allowed == null) return h('span.chip', '—');
     return h('span.chip', { class: decision.allowed ? 'good' : 'bad' }, icon(decision.allowed ? 'check' : 'lock'), decision.allowed ? 'allowed' : 'denied');
 }
 
@@ -19,9 +19,10 @@ function ruleText(step) {
     const text = step.rule ?? '';
     const marks = [];
     for (const operand of step.operands ?? []) {
-        if (!(operand.decisive ?? isFalse(operand.value)) || !isFalse(operand.value) || !operand.text || operand.text === text) continue;
-        const start = text.indexOf(operand.text);
-        if (start >= 0 && !marks.some(([from, to]) => start < to && from < start + operand.text.length)) marks.push([start, start + operand.text.length]);
+        const marked = operand.mark ?? operand.text;
+        if (!(operand.decisive ?? isFalse(operand.value)) || !isFalse(operand.value) || !marked || marked === text) continue;
+        const start = text.indexOf(marked);
+        if (start >= 0 && !marks.some(([from, to]) => start < to && from < start + marked.length)) marks.push([start, start + marked.length]);
     }
     marks.sort((one, other) => one[0] - other[0]);
     const parts = [];

@@ -219,6 +219,8 @@ export class FilesView {
         }
     }
 
+    escape() { if (this.file) this.close(); }
+
     keys = [['n', 'Upload', () => this.chooser.click()]];
 }
 

@@ -51,7 +51,7 @@ export class Grid {
                 'aria-sort': column.canSort ? sort : null,
             }, title);
         }));
-        for (const row of this.rows.values()) row.remove();
+        this.body.replaceChildren();
         this.rows.clear();
         this.pool = [];
         this.draw && this.measure();
@@ -104,6 +104,7 @@ export class Grid {
             if (index < first || index > last) {
                 this.rows.delete(index);
                 row.hidden = true;
+                row.removeAttribute('id');
                 this.pool.push(row);
             }
         }

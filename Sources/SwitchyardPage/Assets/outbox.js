@@ -26,6 +26,8 @@ export class OutboxView {
         this.load();
     }
 
+    escape() { if (this.open) go('outbox'); }
+
     stop() { for (const stop of this.stops) stop(); }
 
     async load() {
@@ -43,7 +45,7 @@ export class OutboxView {
             const [shape, name] = kinds[message.kind] ?? ['outbox', message.kind];
             return h('li', h('a.card', { href: `#/${encodeURIComponent(state.backend.id)}/outbox/${message.n}`, 'aria-current': this.open === Number(message.n) ? 'true' : null },
                 icon(shape), h('span.card-main', h('strong', message.subject || name), h('span', `to ${message.to}`), h('span.card-text', (message.text ?? '').slice(0, 140))),
-                message.code ? h('code.code', message.code) : null, h('time', clock(message.at))));
+                isShort(message.code) ? h('code.code', message.code) : null, h('time', clock(message.at))));
         }));
         if (this.open) this.drawDetail();
     }
@@ -64,11 +66,13 @@ export class OutboxView {
                 h('div.panel-actions', button('', () => go('outbox'), { kind: 'quiet square', icon: 'close', label: 'Close', key: 'Escape' })))),
             h('div.panel-body',
                 h('dl.facts', h('div', h('dt', 'To'), h('dd', message.to)), h('div', h('dt', 'Sent'), h('dd', day(message.at))), h('div', h('dt', 'Kind'), h('dd', kinds[message.kind]?.[1] ?? message.kind))),
-                message.code ? h('p.big-code', h('code', message.code), button('Copy', () => navigator.clipboard.writeText(message.code).then(() => toast('Code copied', { seconds: 2 }), error => failed('Copying failed', error)), { kind: 'small', icon: 'copy' })) : null,
+                isShort(message.code) ? h('p.big-code', h('code', message.code), button('Copy', () => navigator.clipboard.writeText(message.code).then(() => toast('Code copied', { seconds: 2 }), error => failed('Copying failed', error)), { kind: 'small', icon: 'copy' })) : null,
                 h('pre.letter', message.text ?? ''),
                 message.receivers ? h('section', h('h3', 'Received by'), message.receivers.length ? h('ul.plain', message.receivers.map(receiver => h('li', h('code', receiver)))) : h('p.quiet-text', 'No one')) : null,
                 message.links?.length ? h('section', h('h3', 'Links'), h('ul.plain', message.links.map(link => h('li', h('a.link', { href: safe(link), target: '_blank', rel: 'noopener noreferrer' }, icon('link'), h('span', link)))))) : null));
     }
 }
 
+/// A code to be typed, and not one that is part of a link.
+const isShort = code => code && code.length <= 12;
 const safe = link => /^https?:/i.test(link) ? link : '#';

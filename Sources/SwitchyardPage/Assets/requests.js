@@ -22,6 +22,7 @@ export class RequestsView {
         this.shown = [];
         this.filter = { text: '', service: '', outcome: '' };
         this.redraw = paced(() => this.draw());
+        this.affected = settled(200, () => { if (!this.faults.element.hidden) this.faults.load(); });
         this.reread = settled(400, () => { if (!this.isPaused) this.load(); });
         this.search = h('input', { type: 'search', placeholder: 'Filter', 'aria-label': 'Filter requests', oninput: event => { this.filter.text = event.target.value.toLowerCase(); this.apply(); } });
         this.service = select([['', 'All services'], 'storage', 'auth', 'files', 'messaging', 'realtime', 'functions'], '', value => { this.filter.service = value; this.apply(); }, { 'aria-label': 'Service' });
@@ -67,6 +68,7 @@ export class RequestsView {
         this.stops = [
             on('request', event => this.arrived(event)),
             on('gap', () => this.load()),
+            on('request', event => { if (event.fault) this.affected(); }),
             on('faults', () => this.faults.load()),
             on('reset', event => { if (event.backend === state.backend.id) this.load(); }),
         ];
@@ -267,6 +269,13 @@ export class RequestsView {
             toast(`Sent again as request ${number}`, { seconds: 4 });
             go('requests', [String(number)]);
         } catch (error) { failed('The replay failed', error); }
+    }
+
+    /// Esc closes what is open, wherever the focus is.
+    escape() {
+        if (!this.open) return;
+        go('requests');
+        this.grid.element.focus();
     }
 
     keys = [

@@ -183,7 +183,15 @@ class Reader {
         return this.fail('The text is not closed by a quote.', start);
     }
 
+    /// Elements are values alone: what a write does to a field has no meaning among them.
     array(depth) {
+        this.arrays = (this.arrays ?? 0) + 1;
+        const value = this.elements(depth);
+        this.arrays -= 1;
+        return value;
+    }
+
+    elements(depth) {
         this.position += 1;
         const elements = [];
         this.space();
@@ -223,7 +231,7 @@ class Reader {
                 this.position += 1;
                 const names = Object.keys(members);
                 if (!isDocument && names.length === 1 && kindSet.has(names[0])) return this.ofKind(names[0], members[names[0]], before, start);
-                if (!isDocument && names.length === 1 && changes.has(names[0])) return { change: this.text.slice(start, this.position) };
+                if (!isDocument && !this.arrays && names.length === 1 && changes.has(names[0])) return { change: this.text.slice(start, this.position) };
                 return { map: members };
             }
             this.fail('An object goes on with “,” or ends with “}”.');
@@ -270,6 +278,9 @@ class Reader {
         }
     }
 }
+
+/// A field's name in a path or a query.
+export const quoted = name => /^[A-Za-z_]\w*$/.test(name) ? name : `\`${name.replaceAll('\\', '\\\\').replaceAll('`', '\\`')}\``;
 
 /// Whether two documents have the same data, whatever the order of their fields.
 export function same(one, other) {

@@ -5,6 +5,8 @@ protocol ClientsSource: Sendable {
     func clients() async throws -> PageClients
     /// Looks whether other clients are needed now.
     func refresh() async throws
+    /// Whether there is a place for files.
+    var hasFiles: Bool { get async }
     /// The collections below a document, or at the top, as a persona sees them.
     func collections(
         under parent: StoragePath?, as persona: Persona
@@ -19,6 +21,7 @@ struct FixedClients: ClientsSource {
 
     func clients() async throws -> PageClients { fixed }
     func refresh() async throws {}
+    var hasFiles: Bool { get async { true } }
 
     func collections(
         under parent: StoragePath?, as persona: Persona

@@ -23,6 +23,6 @@ extension PageBackend {
         return PageBackend(
             id: "supabase", kind: .localSupabase, name: "supabase", address: supabase.server.url, provider: .supabase,
             source: source, abilities: abilities,
-            local: SupabaseSide(supabase: supabase, log: RequestLog(mark: mark)))
+            local: SupabaseSide(supabase: supabase, source: source, log: RequestLog(mark: mark)))
     }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import Switchyard
 import SwitchyardBytes
 import SwitchyardServerKit
@@ -28,7 +29,7 @@ package final class PageBackend: Sendable {
     let abilities: Abilities
     /// `nil` for a backend that is not this process's own.
     let local: (any LocalSide)?
-    let limit = CallLimit(4)
+    let limit: CallLimit
     /// `nil` for the one that the clients have.
     private let ownSender: (any MessageSender)?
 
@@ -45,8 +46,12 @@ package final class PageBackend: Sendable {
         self.provider = provider
         self.source = source
         self.abilities = abilities
+        limit = CallLimit(kind == .configured ? 4 : Self.callsBesideClients)
         self.local = local
     }
+
+    /// A local server works in this process, on as many threads as there are cores: one of them stays free for its clients.
+    private static var callsBesideClients: Int { max(1, min(4, ProcessInfo.processInfo.activeProcessorCount - 1)) }
 
     // MARK: Clients
 

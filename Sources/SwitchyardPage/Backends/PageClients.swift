@@ -93,6 +93,21 @@ final class PageClients: Sendable {
         for one in gone { await one.pair.owner?.shutDown() }
     }
 
+    /// Drops the clients of a user, whose account has changed, or of all.
+    func forget(_ userID: String?) async {
+        let gone = known.withLock { known in
+            func isMeant(_ persona: Persona) -> Bool {
+                guard let userID else { return true }
+                if case .user(let user) = persona { return user.id == userID }
+                return false
+            }
+            let gone = known.filter { isMeant($0.persona) }
+            known.removeAll { isMeant($0.persona) }
+            return gone
+        }
+        for one in gone { await one.pair.owner?.shutDown() }
+    }
+
     func shutDown() async {
         let all = known.withLock { known in
             defer { known = [] }

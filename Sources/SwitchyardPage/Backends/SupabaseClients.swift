@@ -32,6 +32,11 @@ actor SupabaseClients: ClientsSource {
         return current
     }
 
+    /// The table that a collection is.
+    func table(of path: CollectionPath) -> SupabaseTableMapping? {
+        shape?.tables.first { $0.collection == path.rawValue }
+    }
+
     /// Of the documents as the database says it, and of the tables those that the persona may read.
     func collections(
         under parent: StoragePath?, as persona: Persona
@@ -84,6 +89,8 @@ actor SupabaseClients: ClientsSource {
         await former?.shutDown()
     }
 
+    var hasFiles: Bool { shape?.buckets.isEmpty == false }
+
     func shutDown() async {
         let last = current
         current = nil
@@ -104,7 +111,9 @@ actor SupabaseClients: ClientsSource {
         }
         configuration.serviceKey = nil
         let keyless = SupabaseModule(configuration) { MarkedTransport(base: PlatformTransport.make(), mark: mark) }
-        let selection = InfrastructureSelection(default: .supabase)
+        var wanted = InfrastructureSelection(default: .supabase)
+        if shape.buckets.isEmpty { wanted.omit(.files) }
+        let selection = wanted
         let infrastructure = try await InfrastructureFactory(module).make(selection)
         return try await PageClients(
             infrastructure,

@@ -39,6 +39,12 @@ struct DataRoutes: Sendable {
 
     func query(_ call: PageCall) async throws -> JSON {
         let query = try Self.query(call)
+        do { return try await results(of: query, call) } catch {
+            throw await explained(error, call) { try await $0.check(query, as: $1) }
+        }
+    }
+
+    private func results(of query: Query, _ call: PageCall) async throws -> JSON {
         let storage = try await storage(call)
         let size = try call.number("size", in: 1...1000) ?? 100
         if case .last = query.limit {
@@ -87,14 +93,20 @@ struct DataRoutes: Sendable {
 
     func count(_ call: PageCall) async throws -> JSON {
         let query = try Self.query(call)
-        let count = try await storage(call).aggregate(query, [.count]).first
+        let count: DocumentValue?
+        do { count = try await storage(call).aggregate(query, [.count]).first } catch {
+            throw await explained(error, call) { try await $0.check(query, as: $1) }
+        }
         return .object(["count": count?.plainJSON ?? 0])
     }
 
     func get(_ call: PageCall) async throws -> JSON {
         let path = try StoragePath(validating: call.required("path"))
-        let document = try await storage(call).document(path, from: .server)
-        return Self.json(document)
+        do {
+            return Self.json(try await storage(call).document(path, from: .server))
+        } catch {
+            throw await explained(error, call) { try await $0.check(path, as: $1, data: nil).read }
+        }
     }
 
     /// A document as the page has it.
@@ -106,7 +118,22 @@ struct DataRoutes: Sendable {
         ])
     }
 
+    /// A refusal, with what decided it if the server can say.
+    private func explained(
+        _ error: any Error, _ call: PageCall,
+        _ reason: (any LocalSide, Persona) async throws -> Explanation?
+    ) async -> any Error {
+        var failure = PageFailure(error)
+        guard failure.status == 403, let local = backend.local, let persona = try? call.persona(),
+            let explanation = try? await reason(local, persona), explanation.isAllowed == false
+        else { return error }
+        failure.explanation = explanation.json
+        return failure
+    }
+
     // MARK: Writing
+
+    private static let patience = Duration.seconds(10)
 
     func write(_ call: PageCall) async throws -> JSON {
         let kind = try call.required("kind")
@@ -129,8 +156,17 @@ struct DataRoutes: Sendable {
         case "delete": batch.delete(path)
         default: throw PageFailure.invalid("There is no write “\(kind)”; use add, set, merge, update or delete.")
         }
-        let receipt = try await storage.commit(batch)
-        let written = kind == "add" ? receipt.added ?? path : path
+        let added: StoragePath?
+        do {
+            let receipt = try await storage.commit(batch)
+            // A client with a queue of its own has only taken it so far.
+            let acknowledgement = try await receipt.acknowledged(within: Self.patience)
+            added = acknowledgement.added ?? receipt.added
+        } catch {
+            let written = kind == "delete" ? nil : try? PageCall.data(data)
+            throw await explained(error, call) { try await $0.check(path, as: $1, data: written).write }
+        }
+        let written = kind == "add" ? added ?? path : path
         return .object(["path": .string(written.rawValue), "before": before?.json ?? .null])
     }
 }

@@ -25,6 +25,22 @@ struct Explanation: Sendable {
             let value: String
             /// Whether it made the whole what it is.
             var isDecisive = false
+            /// The part of the rule's own text that it belongs to; `nil` for the text itself.
+            var mark: String?
+
+            /// How it turned out, as its value says.
+            private var state: String {
+                if value.hasPrefix("true") { return "true" }
+                if value.hasPrefix("false") { return "false" }
+                return value.hasPrefix("error") ? "error" : value == "not looked at" ? "skipped" : "value"
+            }
+
+            var json: JSON {
+                [
+                    "text": .string(text), "value": .string(value), "decisive": .bool(isDecisive),
+                    "state": .string(state), "mark": .string(mark ?? text),
+                ]
+            }
         }
 
         let source: Source
@@ -41,13 +57,7 @@ struct Explanation: Sendable {
             .object([
                 "rule": .string(rule), "name": .string(name), "source": .string(source.rawValue),
                 "line": line.map { .number($0) }, "result": result.json,
-                "operands": .array(
-                    operands.map { operand in
-                        [
-                            "text": .string(operand.text), "value": .string(operand.value),
-                            "decisive": .bool(operand.isDecisive),
-                        ]
-                    }),
+                "operands": .array(operands.map(\.json)),
                 "row": row,
             ])
         }
@@ -58,6 +68,12 @@ struct Explanation: Sendable {
     var summary: String
     var steps: [Step] = []
 
+    /// An explanation that was made when the request ended, in the place of everything that was decided from.
+    struct Settled: Sendable {
+        let explanation: Explanation
+        let who: Who
+    }
+
     /// For what no rule guards.
     static func unguarded(_ summary: String) -> Explanation {
         Explanation(
@@ -67,7 +83,7 @@ struct Explanation: Sendable {
 
     var json: JSON {
         .object([
-            "allowed": isAllowed.map { .bool($0) } ?? .null, "summary": .string(summary),
+            "allowed": isAllowed.map { .bool($0) } ?? .null, "summary": .string(summary), "note": .string(summary),
             "steps": .array(steps.map(\.json)),
         ])
     }

@@ -43,7 +43,9 @@ struct PolicyTrial: Sendable {
     let schema: String
     let table: String
 
-    static func quoted(_ name: String) -> String { "\"" + name.replacing("\"", with: "\"\"") + "\"" }
+    static func quoted(_ name: String) -> String {
+        "\"" + name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
+    }
 
     private var name: String { Self.quoted(schema) + "." + Self.quoted(table) }
 
@@ -111,9 +113,11 @@ struct PolicyTrial: Sendable {
         if !asOwner { statements.append(PostgresStatement("select set_config('role', $1, true)", [token.role])) }
         let source = if case .none = row { "" } else { " from \(temporary) as \(Self.quoted(table))" }
         statements.append(PostgresStatement("select " + columns.joined(separator: ", ") + source))
+        // Whatever a policy's functions do is taken back.
+        statements.append(PostgresStatement("rollback"))
         do throws(PostgresFailure) {
             let results = try await database.run(statements)
-            guard let first = results.last?.rows.first else { return nil }
+            guard let first = results.dropLast().last?.rows.first else { return nil }
             return first.map { .value($0.map { String(decoding: $0, as: UTF8.self) }) }
         } catch {
             return columns.map { _ in .failure(error.message) }

@@ -14,11 +14,14 @@ struct FileRoutes: Sendable {
         }
         let folder = try prefix.map { try FilePath(validating: $0) }
         if folder == nil { try await backend.source.refresh() }
+        if folder == nil, await !backend.source.hasFiles {
+            return .object(["folders": [], "files": [], "page": .null])
+        }
         let files = try await backend.files(call.persona())
         let page = call.query("page").flatMap { $0.isEmpty ? nil : $0 }
         let list = try await files.list(folder, pageSize: 200, page: page)
         return .object([
-            "folders": .array(list.folders.map { .string($0.rawValue) }),
+            "folders": .array(list.folders.map { .string($0.rawValue + "/") }),
             "files": .array(list.files.map(Self.json)), "page": list.nextPage.map { .string($0) } ?? .null,
         ])
     }

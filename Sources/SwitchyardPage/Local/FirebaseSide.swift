@@ -21,6 +21,7 @@ struct FirebaseSide: LocalSide {
     }
 
     func explanation(of record: ExchangeRecord, _ state: ExchangeRecord.State) async -> Explanation {
+        if let settled = state.notes.first as? Explanation.Settled { return settled.explanation }
         let decisions = state.notes.compactMap { $0 as? LocalDecision }
         if !decisions.isEmpty, let rules = FirebaseRules.shared { return rules.explanation(of: decisions) }
         if let fault = state.fault, state.status ?? 0 >= 400 || state.status == nil {
@@ -52,6 +53,13 @@ struct FirebaseSide: LocalSide {
         }
     }
 
+    func settle(_ record: ExchangeRecord, _ state: ExchangeRecord.State) {
+        let decisions = state.notes.compactMap { $0 as? LocalDecision }
+        guard state.ended != nil, !decisions.isEmpty, let rules = FirebaseRules.shared else { return }
+        let who = FirebaseWords(record: record, state: state).who
+        record.replaceNotes(by: [Explanation.Settled(explanation: rules.explanation(of: decisions), who: who)])
+    }
+
     /// The message of an error in an answer.
     private static func message(in state: ExchangeRecord.State) -> String? {
         guard let json = try? JSON(parsing: state.responseBody.bytes) else { return nil }
@@ -64,6 +72,11 @@ struct FirebaseSide: LocalSide {
         guard let rules = FirebaseRules.shared else { throw PageFailure.unsupported("There are no rules to ask.") }
         let decisions = try firebase.decisions(at: path, authorization: authorization(of: persona), newData: data)
         return (rules.explanation(of: decisions.read), rules.explanation(of: decisions.write))
+    }
+
+    func check(_ query: Query, as persona: Persona) async throws -> Explanation? {
+        let decisions = try firebase.decisions(of: query, authorization: authorization(of: persona))
+        return FirebaseRules.shared?.explanation(of: decisions)
     }
 
     private func authorization(of persona: Persona) -> String? {

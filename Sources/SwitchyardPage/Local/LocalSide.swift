@@ -12,12 +12,17 @@ protocol LocalSide: Sendable {
     func summary(of record: ExchangeRecord, _ state: ExchangeRecord.State) -> RequestSummary
     /// Why the request was allowed or denied.
     func explanation(of record: ExchangeRecord, _ state: ExchangeRecord.State) async -> Explanation
+    /// Explains a request that has ended, and forgets the documents that were looked at.
+    func settle(_ record: ExchangeRecord, _ state: ExchangeRecord.State)
     /// Whether the persona may read and write a document, as far as it can be said.
     ///
     /// - Parameter data: What is to be written; `nil` for what is there.
     func check(
         _ path: StoragePath, as persona: Persona, data: DocumentData?
     ) async throws -> (read: Explanation, write: Explanation)
+
+    /// Whether the persona may run a query; `nil` where no query is denied.
+    func check(_ query: Query, as persona: Persona) async throws -> Explanation?
 
     /// Whether live changes reach no one.
     var isDeaf: Bool { get nonmutating set }

@@ -13,7 +13,9 @@ struct OutboxRoutes: Sendable {
             "kind": .string(message.kind.rawValue), "to": .string(message.to), "subject": .string(message.subject),
             "text": .string(message.text), "links": .array(message.links.map { .string($0) }),
             "code": .text(message.code),
-            "receivers": message.kind == .push ? .array(message.receivers.map { .string($0) }) : nil,
+            "receivers": message.kind == .push
+                ? .array(
+                    message.receivers.map { ["id": .string($0), "how": .string(message.how)] }) : nil,
             "data": message.data.flatMap { try? JSON(parsing: $0) },
         ])
     }

@@ -18,12 +18,14 @@ struct FirebaseWords: Sendable {
         let decisions = state.notes.compactMap { $0 as? LocalDecision }
         return RequestSummary(
             who: who, service: service, what: what,
-            isAllowed: decisions.isEmpty ? nil : decisions.allSatisfy(\.isAllowed))
+            isAllowed: (state.notes.first as? Explanation.Settled)?.explanation.isAllowed
+                ?? (decisions.isEmpty ? nil : decisions.allSatisfy(\.isAllowed)))
     }
 
     private var isChannel: Bool { path.hasSuffix("/channel") }
 
-    private var who: Who {
+    var who: Who {
+        if let settled = state.notes.first as? Explanation.Settled { return settled.who }
         // The handshake of a channel has its headers in the body, or in the query.
         if isChannel, record.head.headers["Authorization"] == nil {
             let caller = state.notes.compactMap { $0 as? LocalDecision }.first?.caller
@@ -80,8 +82,8 @@ struct FirebaseWords: Sendable {
 
     /// The path below the root of the documents.
     private var place: String {
-        guard let range = path.firstRange(of: Self.root) else { return "" }
-        let rest = path[range.upperBound...].prefix { $0 != ":" }
+        guard let below = path.part(after: Self.root) else { return "" }
+        let rest = below.prefix { $0 != ":" }
         return PercentCoding.decode(rest.drop { $0 == "/" }) ?? String(rest)
     }
 
@@ -89,7 +91,10 @@ struct FirebaseWords: Sendable {
         if isChannel { return channel }
         guard path.includes(Self.root) else { return path.isEmpty ? "" : String(path) }
         switch lastName {
-        case "commit", "batchWrite": return Words.listed((body?["writes"]?.array ?? []).map(Self.write))
+        case "commit", "batchWrite":
+            // Of a large one the beginning is kept, which is no JSON.
+            guard body != nil else { return "write many documents" }
+            return Words.listed((body?["writes"]?.array ?? []).map(Self.write))
         case "batchGet":
             return Words.listed(
                 (body?["documents"]?.array ?? []).compactMap(\.string).map { "get " + Self.document($0) })
@@ -113,7 +118,7 @@ struct FirebaseWords: Sendable {
     }
 
     private static func document(_ name: String) -> String {
-        name.firstRange(of: root + "/").map { String(name[$0.upperBound...]) } ?? name
+        name.part(after: root + "/").map(String.init) ?? name
     }
 
     private static func write(_ json: JSON) -> String {
@@ -160,9 +165,9 @@ struct FirebaseWords: Sendable {
     // MARK: Files and messages
 
     private var files: String {
-        let object = path.firstRange(of: "/o/").map { PercentCoding.decode(path[$0.upperBound...]) ?? "" } ?? ""
-        let named = record.head.target.firstRange(of: "name=").map { range in
-            PercentCoding.decode(record.head.target[range.upperBound...].prefix { $0 != "&" }) ?? ""
+        let object = path.part(after: "/o/").map { PercentCoding.decode($0) ?? "" } ?? ""
+        let named = record.head.target.part(after: "name=").map { rest in
+            PercentCoding.decode(rest.prefix { $0 != "&" }) ?? ""
         }
         switch record.head.method {
         case .get where object.isEmpty: return "list files"

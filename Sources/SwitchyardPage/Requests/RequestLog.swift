@@ -27,11 +27,16 @@ final class RequestLog: ExchangeObserver {
     /// How many requests are kept.
     static let capacity = 1000
     /// The most that is told in one round; if more has happened, the newest are.
-    private static let round = 200
+    private static let round = 50
+    /// How many bytes of bodies are kept, and after how many requests that is looked at.
+    private static let byteLimit = 32 << 20
+    private static let interval = 64
     /// Between two rounds, so that a flood of requests costs little.
-    private static let pause = Duration.milliseconds(40)
+    private static let pause = Duration.milliseconds(50)
 
     private let state = Mutex(State())
+    /// Whether it is time to look how much is kept; the server's thread does not.
+    private let wantsRoom = Atomic(false)
     /// The page's own requests carry it, and are left out.
     private let mark: String
     private let wake: AsyncStream<Void>.Continuation
@@ -53,6 +58,7 @@ final class RequestLog: ExchangeObserver {
             if state.ring.count >= Self.capacity + 100 { state.ring.removeFirst(100) }
             return record
         }
+        if record.number.isMultiple(of: Self.interval) { wantsRoom.store(true, ordering: .relaxed) }
         note(record.number)
         return record
     }
@@ -86,6 +92,16 @@ final class RequestLog: ExchangeObserver {
     /// The number of requests so far.
     var count: Int { state.withLock { $0.next - 1 } }
 
+    /// Forgets the bodies of old requests if all together are too large.
+    private func makeRoom() {
+        var total = 0
+        for entry in state.withLock({ $0.ring }).reversed() {
+            let size = entry.record.keptBytes
+            total += size
+            if total > Self.byteLimit, size > 0 { entry.record.dropBodies() }
+        }
+    }
+
     func forget() {
         state.withLock { state in
             state.ring = []
@@ -94,13 +110,22 @@ final class RequestLog: ExchangeObserver {
     }
 
     /// Tells of what has changed, round after round, until the task is cancelled.
-    func tell(_ send: @Sendable (Entry, _ missed: Int) -> Void) async {
+    ///
+    /// - Parameters:
+    ///   - settle: Called for everything that has changed.
+    ///   - send: Called for as much of it as there is room for.
+    func tell(
+        settling settle: @Sendable (Entry) -> Void, _ send: @Sendable (Entry, _ missed: Int) -> Void
+    ) async {
         for await _ in wakes {
-            let (entries, missed) = state.withLock { state in
-                let changed = state.ring.filter { state.changed.contains($0.record.number) }
-                state.changed = []
-                return (changed.suffix(Self.round), max(changed.count - Self.round, 0))
+            let changed = state.withLock { state in
+                defer { state.changed = [] }
+                return state.ring.filter { state.changed.contains($0.record.number) }
             }
+            for entry in changed { settle(entry) }
+            let entries = changed.suffix(Self.round)
+            let missed = max(changed.count - Self.round, 0)
+            if wantsRoom.exchange(false, ordering: .relaxed) { makeRoom() }
             for (index, entry) in entries.enumerated() { send(entry, index == 0 ? missed : 0) }
             // A limit of the rate; whatever happens meanwhile is told in the next round.
             try? await Task.sleep(for: Self.pause)

@@ -89,7 +89,7 @@ struct SupabaseWords: Sendable {
     private var what: String {
         switch service {
         case .auth:
-            let name = path.dropFirst("/auth/v1/".count).replacing("/", with: " ")
+            let name = path.dropFirst("/auth/v1/".count).split(separator: "/").joined(separator: " ")
             return "account: " + name + (parameter("grant_type").map { " (\($0))" } ?? "")
         case .files: return files
         case .realtime: return path.hasSuffix("/websocket") ? "realtime connection" : "realtime " + path.dropFirst(13)
@@ -129,9 +129,9 @@ struct SupabaseWords: Sendable {
 
     private func call(_ function: String) -> String {
         switch function {
-        case "switchyard_commit", "switchyard_commit_rows": return Words.listed(writes.map(\.words))
-        case "switchyard_commit_many":
-            return Words.listed(writes.map(\.words))
+        case "switchyard_commit", "switchyard_commit_rows", "switchyard_commit_many":
+            // Of a large one the beginning is kept, which is no JSON.
+            return body == nil ? "write many documents" : Words.listed(writes.map(\.words))
         case "switchyard_get": return Words.listed(paths.map { "get " + $0 })
         case "switchyard_query": return "query " + Self.collection(body?["query"])
         case "switchyard_aggregate": return "count " + Self.collection(body?["query"])

@@ -189,27 +189,35 @@ struct RulesParser {
         while tokens.indices.contains(index), !tokens[index].isText, operators.contains(tokens[index].text) {
             let sign = try word()
             if sign == "is" {
-                left = made(.isType(left, try word()), from: start)
+                let type = try word()
+                left = made(.isType(left, type), from: start)
             } else {
-                left = made(.binary(sign, left, try binary(rest)), from: start)
+                let right = try binary(rest)
+                left = made(.binary(sign, left, right), from: start)
             }
         }
         return left
     }
 
+    /// Ends at the last token that was read before the call: no argument may read further.
     private func made(_ kind: RulesText.Kind, from start: Int) -> RulesText.Expression {
         RulesText.Expression(kind: kind, text: source(from: start))
     }
 
     private mutating func prefix() throws(RulesMistake) -> RulesText.Expression {
         let start = index
-        if take("!") { return made(.not(try prefix()), from: start) }
+        if take("!") {
+            let operand = try prefix()
+            return made(.not(operand), from: start)
+        }
         var value = try primary()
         while true {
             if take(".") {
-                value = made(.member(value, try word()), from: start)
+                let name = try word()
+                value = made(.member(value, name), from: start)
             } else if take("(") {
-                value = made(.call(value, try list(until: ")")), from: start)
+                let arguments = try list(until: ")")
+                value = made(.call(value, arguments), from: start)
             } else {
                 return value
             }
@@ -238,8 +246,14 @@ struct RulesParser {
             try expect(")")
             return made(inner.kind, from: start)
         }
-        if take("[") { return made(.list(try list(until: "]")), from: start) }
-        if sees("/") { return made(.path(try path()), from: start) }
+        if take("[") {
+            let elements = try list(until: "]")
+            return made(.list(elements), from: start)
+        }
+        if sees("/") {
+            let parts = try path()
+            return made(.path(parts), from: start)
+        }
         let name = try word()
         switch name {
         case "true", "false": return made(.literal(.bool(name == "true")), from: start)

@@ -98,25 +98,26 @@ extension RulesScope {
 
 extension RulesTrace {
     /// The parts of the expression in their order, with those that decided.
-    func operands() -> [Explanation.Step.Operand] { operands("", isDecisive: true) }
+    func operands() -> [Explanation.Step.Operand] { operands("", mark: nil, isDecisive: true) }
 
-    private func operands(_ prefix: String, isDecisive: Bool) -> [Explanation.Step.Operand] {
+    private func operands(_ prefix: String, mark: String?, isDecisive: Bool) -> [Explanation.Step.Operand] {
         switch self {
         case .leaf(let text, let outcome, let shown):
             return [
                 Explanation.Step.Operand(
                     text: prefix + text, value: Self.value(outcome, shown),
-                    isDecisive: isDecisive && outcome != .skipped)
+                    isDecisive: isDecisive && outcome != .skipped, mark: mark ?? text)
             ]
-        case .not(let inner, _): return inner.operands(prefix + "not ", isDecisive: isDecisive)
-        case .function(let call, let body): return body.operands(prefix + call + ": ", isDecisive: isDecisive)
+        case .not(let inner, _): return inner.operands(prefix + "not ", mark: mark, isDecisive: isDecisive)
+        case .function(let call, let body):
+            return body.operands(prefix + call + ": ", mark: mark ?? call, isDecisive: isDecisive)
         case .joined(_, let parts, let outcome):
             // Of several that are as they have to be, each counts; one that is not decides alone.
             var hasDecided = false
             return parts.flatMap { part in
                 let counts = isDecisive && part.outcome == outcome && !hasDecided
                 if counts, isSingle(outcome) { hasDecided = true }
-                return part.operands(prefix, isDecisive: counts)
+                return part.operands(prefix, mark: mark, isDecisive: counts)
             }
         }
     }

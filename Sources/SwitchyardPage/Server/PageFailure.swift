@@ -10,6 +10,9 @@ struct PageFailure: Error {
     let message: String
     /// Where in a text the mistake is, in bytes of UTF-8.
     var position: Int?
+    var length: Int?
+    /// Why access was denied, as for a request.
+    var explanation: JSON?
 
     init(_ status: Int, _ code: String, _ message: String, position: Int? = nil) {
         self.status = status
@@ -29,6 +32,7 @@ struct PageFailure: Error {
         case let failure as PageFailure: self = failure
         case let mistake as TextMistake:
             self.init(400, "invalidArgument", mistake.message, position: mistake.range.lowerBound)
+            length = mistake.range.count
         case let error as DocumentJSONError: self.init(400, "invalidArgument", "\(error)")
         case let error as any ClientError:
             self.init(Self.status(of: error.code), error.code.rawValue, error.message)
@@ -56,6 +60,8 @@ struct PageFailure: Error {
     var response: ServerResponse {
         var error: JSONObject = ["code": .string(code), "message": .string(message)]
         error["position"] = position.map { .integer(Int64($0)) }
+        error["length"] = length.map { .integer(Int64($0)) }
+        error["explanation"] = explanation
         return .json(JSON.object(["error": .object(error)]).bytes(), status: status)
     }
 }

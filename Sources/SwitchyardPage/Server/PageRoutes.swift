@@ -25,6 +25,10 @@ struct PageRoutes: Sendable {
 
     func answer(_ request: ServerRequest) async -> ServerResponse {
         let isAPI = request.rawPath.hasPrefix("/api")
+        if isAPI, !Self.isOwn(request) {
+            return Self.guarded(
+                PageFailure(403, "unauthorized", "Only the page itself may ask for this, no other page.").response)
+        }
         if isAPI, let key = site.options.key, !Self.matches(request, key) {
             let failure = PageFailure(
                 401, "unauthenticated", "Open the page at the address that the tool printed: it contains a key.")
@@ -37,6 +41,12 @@ struct PageRoutes: Sendable {
     private static func matches(_ request: ServerRequest, _ key: String) -> Bool {
         let given = request.headers["X-Page-Key"] ?? request.query("key") ?? ""
         return HMACSHA256.areEqual(Array(given.utf8), Array(key.utf8))
+    }
+
+    /// Whether a request is none of another page, even of one on this machine.
+    private static func isOwn(_ request: ServerRequest) -> Bool {
+        guard let origin = request.headers["Origin"] else { return request.headers["Sec-Fetch-Site"] != "same-site" }
+        return request.headers["Host"].map { origin == "http://" + $0 } ?? false
     }
 
     private static func guarded(_ response: ServerResponse) -> ServerResponse {
@@ -83,6 +93,7 @@ struct PageRoutes: Sendable {
         on(.post, "messages", &router, site) { try await OutboxRoutes(backend: $1).send($0) }
         on(.post, "reset", &router, site) {
             try await $1.localSide().reset()
+            try? await $1.source.clients().forget(nil)
             hub.send("reset", ["backend": .string($1.id)])
             return [:]
         }

@@ -66,9 +66,7 @@ struct LargePageTests {
                 #expect((tab["usual"]?.double ?? .infinity) < 120)
                 #expect((tab["frames"]?.int ?? 0) > 60)
             }
-            // A server without optimization goes through all documents for each page that is read; its clients wait for that, and
-            // not for the page.
-            #expect(beside.worst < 5000, "no tab keeps a client waiting")
+            #expect(beside.worst < 2000, "no tab keeps a client waiting")
 
             // All of it on one stream.
             try await tabs[1].wait("three tabs share a stream", "document.documentElement.dataset.tabs === '3'")

@@ -37,7 +37,7 @@ struct RequestPageTests {
             // The arrows lead to the next one, whose details are there too.
             try await tab.key("ArrowDown")
             try await tab.waitForText("update users/alice/notes/a", in: ".panel h2")
-            try await tab.waitForText("This was allowed", in: ".explanation-head")
+            try await tab.waitForText("allowed", in: ".explanation-head .chip")
             try await tab.waitForText("integerValue", in: "pre.body")
             try await tab.waitForText("updateTime", in: "pre.body")
             #expect(try await tab.text(".panel-body").contains("Bearer ey") == false)
@@ -65,7 +65,7 @@ struct RequestPageTests {
                 try await tab.key("Enter")
                 try await tab.wait(
                     "the details are there",
-                    "document.querySelector('.panel .explanation')?.innerText.length > 20 && document.querySelectorAll('.panel .headers').length === 2 && document.querySelector('.panel h2').innerText.length > 3"
+                    "!document.querySelector('.panel').hidden && document.querySelector('.panel .explanation')?.innerText.length > 20 && document.querySelectorAll('.panel .headers').length === 2 && document.querySelector('.panel h2').innerText.length > 3"
                 )
                 try await tab.key("Escape")
                 try await tab.wait("they are closed", "document.querySelector('.panel').hidden")

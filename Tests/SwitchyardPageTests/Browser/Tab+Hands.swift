@@ -49,10 +49,14 @@ extension Tab {
     // MARK: Mouse
 
     func click(_ role: String, _ name: String) async throws {
-        // What is drawn again between finding and clicking is found again.
+        try await withFound(role, name) { try await click($0) }
+    }
+
+    /// What is drawn again between finding and using it is found again.
+    private func withFound(_ role: String, _ name: String, _ use: (Element) async throws -> Void) async throws {
         var failure: (any Error)?
         for _ in 0..<5 {
-            do { return try await click(try await find(role, name)) } catch let refusal as Chromium.Refusal {
+            do { return try await use(try await find(role, name)) } catch let refusal as Chromium.Refusal {
                 failure = refusal
             }
         }
@@ -92,9 +96,10 @@ extension Tab {
 
     /// Replaces what is in a field.
     func fill(_ role: String, _ name: String, _ text: String) async throws {
-        let element = try await find(role, name)
-        try await send("DOM.scrollIntoViewIfNeeded", ["backendNodeId": .integer(element.node)])
-        try await send("DOM.focus", ["backendNodeId": .integer(element.node)])
+        try await withFound(role, name) { element in
+            try await send("DOM.scrollIntoViewIfNeeded", ["backendNodeId": .integer(element.node)])
+            try await send("DOM.focus", ["backendNodeId": .integer(element.node)])
+        }
         try await evaluate("document.activeElement.select?.()")
         if text.isEmpty { try await key("Delete") } else { try await type(text) }
     }

@@ -26,10 +26,19 @@ package final class ExchangeRecord: Sendable {
         package private(set) var count = 0
         package var isTruncated: Bool { count > bytes.count }
 
+        /// Forgets what was kept. Nothing is kept from then on.
+        fileprivate mutating func drop() {
+            bytes = []
+            room = 0
+        }
+
+        private var room = ExchangeRecord.bodyLimit
+
         mutating func append(_ piece: UnsafeRawBufferPointer) {
             count += piece.count
-            let room = ExchangeRecord.bodyLimit - bytes.count
-            if room > 0 { bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: piece.prefix(room))) }
+            let kept = piece.prefix(room)
+            room -= kept.count
+            bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: kept))
         }
     }
 
@@ -82,6 +91,22 @@ package final class ExchangeRecord: Sendable {
             if state.notes.count < Self.mostNotes { state.notes.append(note) }
         }
     }
+
+    /// How many bytes are kept of both bodies.
+    package var keptBytes: Int {
+        mutable.withLock { $0.requestBody.bytes.count + $0.responseBody.bytes.count }
+    }
+
+    /// Forgets the bodies, when others need the memory.
+    package func dropBodies() {
+        mutable.withLock { state in
+            state.requestBody.drop()
+            state.responseBody.drop()
+        }
+    }
+
+    /// Puts what is short in the place of what the services said.
+    package func replaceNotes(by notes: [any Sendable]) { mutable.withLock { $0.notes = notes } }
 
     // MARK: What the server reports
 

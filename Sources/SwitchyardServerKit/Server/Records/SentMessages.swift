@@ -19,6 +19,8 @@ package final class SentMessages: Sendable {
         package var code: String?
         /// The devices that received a push message.
         package var receivers: [String] = []
+        /// The way to them: `push` or `realtime`.
+        package var how = "push"
         /// The data of a push message, as JSON text.
         package var data: String?
 
