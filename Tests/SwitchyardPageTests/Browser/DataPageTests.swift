@@ -99,6 +99,7 @@ struct DataPageTests {
             // Each step can be taken back.
             try await tab.click("button", "Undo")
             try await bed.eventually("users/alice", has: "city", ["string": "Ulm"])
+            try await tab.wait("nothing offers it again", "!document.querySelector('.toast[data-undo]')")
             try await tab.evaluate("document.activeElement.blur()")
             try await tab.key("z", .control)
             try await bed.eventually("users/alice", has: "isActive", ["bool": true])
