@@ -122,12 +122,14 @@ export class AccountsView {
         this.open = id;
         if (id) {
             this.isEditing = false;
+            this.drawn = null;
             this.drawDetail();
         }
     }
 
     async drawDetail() {
-        if (this.isEditing && this.drawn === this.open) return;
+        // Not under the hands of someone who stands in the claims.
+        if (this.drawn === this.open && (this.isEditing || document.activeElement?.id === 'claims')) return;
         const account = this.accounts.find(account => account.id === this.open);
         if (!account) return fill(this.detail, h('p.quiet-text', 'Loading…'));
         this.drawn = this.open;
@@ -173,6 +175,7 @@ export class AccountsView {
         try {
             await work();
             this.isEditing = false;
+            this.drawn = null;
             await this.load();
         } catch (error) {
             failed(what, error);
