@@ -4,12 +4,14 @@ import Foundation
 @main
 enum BenchCommand {
     static let usage = """
-        usage: switchyard-bench [AREA ...] [--quick] [--json] [--section NAME] [--list] [--help]
+        usage: switchyard-bench [AREA ...] [--quick] [--json] [--html FILE] [--section NAME] [--list] [--help]
 
         AREA is one of \(BenchArea.all.map(\.name).joined(separator: ", ")), or all (the default).
 
           --quick          fewer and smaller rounds, below a minute for an area: shows that everything runs, is no measurement
           --json           one JSON document instead of the table, with the machine and the sections in its head
+          --html FILE      also a page with charts, in one file
+          --beside FILE    on that page an earlier run, from what --json printed
           --section NAME   only the sections whose name contains NAME
           --list           names the sections and runs nothing
           --help           this text
@@ -30,7 +32,12 @@ enum BenchCommand {
             let options = try BenchOptions(arguments)
             if options.wantsHelp { return print(usage) }
             if options.wantsList { return list(options) }
+            // Read first, so that a mistake shows before everything was measured.
+            let earlier = try options.earlier.map { try BenchReport(contentsOf: $0) }
             let report = await BenchRunner(options).run()
+            if let file = options.page {
+                try Data(BenchPage(report: report, earlier: earlier).html.utf8).write(to: URL(fileURLWithPath: file))
+            }
             print(options.isJSON ? report.json : report.summary)
             exit(report.status)
         } catch {

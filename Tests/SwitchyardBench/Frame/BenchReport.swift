@@ -35,6 +35,22 @@ struct BenchReport: Codable, Sendable {
         return String(decoding: data, as: UTF8.self)
     }
 
+    /// What `--json` printed.
+    init(contentsOf file: String) throws {
+        let decoder = JSONDecoder()
+        decoder.nonConformingFloatDecodingStrategy = .convertFromString(
+            positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")
+        do {
+            self = try decoder.decode(BenchReport.self, from: Data(contentsOf: URL(fileURLWithPath: file)))
+        } catch {
+            throw BenchFailure("\(file) is not what switchyard-bench --json printed: \(error)")
+        }
+    }
+
+    init(machine: BenchMachine, measured: [String], isQuick: Bool) {
+        (self.machine, self.measured, self.isQuick) = (machine, measured, isQuick)
+    }
+
     /// The sections to measure, and the machine.
     var head: String {
         let sections = "\(measured.count) section\(measured.count == 1 ? "" : "s"): \(measured.joined(separator: ", "))"
