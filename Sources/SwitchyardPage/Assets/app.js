@@ -1,8 +1,8 @@
 // The shell: head, views, keys.
 
-import { $, button, fill, h, icon, say, select } from './dom.js';
+import { $, button, fill, h, icon, paced, say, select } from './dom.js';
 import { call, setKey } from './api.js';
-import { connection, onState, start as startEvents } from './events.js';
+import { connection, on, onState, start as startEvents } from './events.js';
 import { actingName, address, can, changed, forgetSteps, go, lastStep, loadActing, readPlace, site, state, when, ask } from './state.js';
 import { confirm, dialog, failed, menu, nothing, toast, wrongBox } from './dialogs.js';
 import { performUndo } from './undo.js';
@@ -71,13 +71,24 @@ function drawRail() {
         }, icon(view.id), h('span', view.title), h('span.badge', { hidden: true, 'data-badge': view.id }))))));
 }
 
-/// The number beside the name of a view.
-export function badge(view, number) {
-    const element = $(`[data-badge="${view}"]`);
-    if (!element) return;
-    element.hidden = !number;
-    element.textContent = number > 99 ? '99+' : String(number);
+// What has come while another view was open: its number stands beside the name of the view.
+const unseen = { outbox: 0, requests: 0 };
+const drawUnseen = paced(() => {
+    for (const [view, number] of Object.entries(unseen)) {
+        const element = $(`[data-badge="${view}"]`);
+        if (!element) continue;
+        element.hidden = !number;
+        element.textContent = number > 99 ? '99+' : String(number);
+        element.title = view === 'requests' ? 'Denied since you looked' : 'New since you looked';
+    }
+});
+function count(view, event) {
+    if (event.backend !== state.backend?.id || state.view === view) return;
+    unseen[view] += 1;
+    drawUnseen();
 }
+on('outbox', event => count('outbox', event));
+on('request', event => { if (event.decision?.allowed === false && event.phase !== 'waiting' && event.status) count('requests', event); });
 
 function drawConnection() {
     const words = { open: 'live', connecting: 'connecting', lost: 'connection lost' }[connection.state] ?? connection.state;
@@ -195,7 +206,8 @@ function showPlace() {
     }
     document.documentElement.dataset.view = view.id;
     current.view.show?.(state.rest, state.parameters);
-    badge(view.id, 0);
+    if (view.id in unseen) unseen[view.id] = 0;
+    drawUnseen();
 }
 
 async function load() {

@@ -1,6 +1,6 @@
 // The connected app: what it knows of itself, as its observer reports it.
 
-import { h, clock, count, fill, icon, paced, plural, since, size, select } from './dom.js';
+import { h, clock, time, count, fill, icon, paced, plural, since, size, select } from './dom.js';
 import { call } from './api.js';
 import { on } from './events.js';
 import { nothing, wrongBox } from './dialogs.js';
@@ -49,7 +49,8 @@ export class ConnectedView {
         }
         if (!this.apps.has(this.chosen)) this.chosen = all.at(-1).app;
         const app = this.apps.get(this.chosen);
-        const isStale = Date.now() - (new Date(app.seenAt).getTime() || Date.now()) > 15000;
+        const seen = time(app.seenAt);
+        const isStale = seen && Date.now() - seen.getTime() > 15000;
         fill(this.chooser, all.length > 1 ? select(all.map(app => [app.app, `${app.name} · ${String(app.app).slice(0, 6)}`]), this.chosen, id => { this.chosen = id; this.draw(); }, { 'aria-label': 'Which app' }) : null);
         fill(this.status, h('span', { class: isStale ? 'chip warn' : 'chip good' }, isStale ? `silent for ${since(app.seenAt)}` : 'connected'), ` ${app.name}${app.since ? `, since ${clock(app.since)}` : ''}`);
         const made = app.state ?? {};

@@ -69,6 +69,11 @@ export function toast(text, { kind = '', action, seconds = 6 } = {}) {
         h('span.toast-text', text),
         action ? button(action.text, () => { close(); action.run(); }, { kind: 'quiet' }) : null,
         button('', () => close(), { kind: 'quiet square', icon: 'close', label: 'Dismiss' }));
+    // “Undo” is always about the last write: what offered it before no longer does.
+    if (action?.text === 'Undo') {
+        forgetUndo();
+        element.dataset.undo = '';
+    }
     let timer = setTimeout(() => close(), seconds * 1000);
     const close = () => { clearTimeout(timer); element.remove(); };
     // Who reads it decides when it goes.
@@ -77,6 +82,10 @@ export function toast(text, { kind = '', action, seconds = 6 } = {}) {
     while (place.children.length >= 4) place.firstElementChild.remove();
     place.append(element);
     return close;
+}
+
+export function forgetUndo() {
+    for (const element of document.querySelectorAll('.toast[data-undo]')) element.remove();
 }
 
 export const failed = (what, error) => {

@@ -24,7 +24,7 @@ export class Source {
         this.recount = throttled(1000, () => this.count());
         this.reread = throttled(700, () => this.readAgain());
         this.stops = [
-            on('data', event => this.heard(event)),
+            on('data', event => this.received(event)),
             on('request', event => {
                 if (event.backend !== state.backend?.id) return;
                 if (event.missed || event.service === 'storage' && event.status !== null && event.status !== undefined && isWrite.test(`${event.what}`)) this.touched();
@@ -163,7 +163,7 @@ export class Source {
 
     // MARK: Live
 
-    heard(event) {
+    received(event) {
         if (event.watch !== this.watch) return;
         if (event.error) return;
         const isFirst = !this.isLive;

@@ -1,7 +1,7 @@
 // Takes back the last write of this tab.
 
 import { lastStep, undoLast } from './state.js';
-import { failed, toast } from './dialogs.js';
+import { failed, forgetUndo, toast } from './dialogs.js';
 import { say } from './dom.js';
 
 export async function performUndo() {
@@ -9,6 +9,7 @@ export async function performUndo() {
     if (!step) return toast('Nothing to undo', { seconds: 2 });
     try {
         await undoLast();
+        forgetUndo();
         toast(`Undone: ${step.label}`, { seconds: 4 });
         say(`Undone: ${step.label}`);
         dispatchEvent(new CustomEvent('undone'));

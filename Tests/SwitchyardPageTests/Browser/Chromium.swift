@@ -85,13 +85,30 @@ final class Chromium: Sendable {
         _ = try? await send("Browser.close")
         let process = process
         try await onOwnThread { process.kill() }
-        try await eventually("all processes of the browser have ended", within: .seconds(20)) { process.hasEnded }
+        try await eventually("all processes of the browser have ended", within: .seconds(20)) {
+            process.hasEnded && !Self.isRunning(in: folder)
+        }
         reader.cancel()
         await transport.shutDown()
-        try? FileManager.default.removeItem(at: folder)
+        // What it wrote at its very end may come between.
+        try await eventually("the profile is gone", within: .seconds(20)) {
+            try? FileManager.default.removeItem(at: folder)
+            return !FileManager.default.fileExists(atPath: folder.path)
+        }
     }
 
-    var hasEnded: Bool { process.hasEnded }
+    var hasEnded: Bool { process.hasEnded && !Self.isRunning(in: folder) }
+
+    /// Some of its processes close the pipe by which the others are known, but each one names its folder.
+    private static func isRunning(in folder: URL) -> Bool {
+        let all = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+        return all.contains { id in
+            guard Int(id) != nil, let words = FileManager.default.contents(atPath: "/proc/\(id)/cmdline") else {
+                return false
+            }
+            return words.range(of: Data(folder.path.utf8)) != nil
+        }
+    }
 
     /// Keeps what all tabs show, after a failure.
     func keepPictures() async {

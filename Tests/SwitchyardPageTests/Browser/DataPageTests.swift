@@ -39,6 +39,15 @@ struct DataPageTests {
             try await tab.click("button", "users/alice/notes")
             try await tab.waitForText("Keys", in: "[role=gridcell]")
             #expect(try await tab.all("treeitem").map(\.name) == ["cities", "users", "alice", "notes"])
+            // All collections with this name.
+            try await bed.write("users/bob/notes/n2", ["text": "Door"])
+            try await tab.click("checkbox", "group")
+            try await tab.waitForText("users/bob/notes/n2", in: "[role=gridcell]")
+            try await tab.waitForText("2 documents", in: ".list-count")
+            try await tab.click(selector: ".row")
+            try await tab.wait(
+                "a note opens beside the list",
+                "document.querySelector('[aria-label=\"Value of text\"]')?.value === 'Keys'")
             tab.expectCalm(at: bed.bed.base)
         }
     }
@@ -90,6 +99,7 @@ struct DataPageTests {
             // Each step can be taken back.
             try await tab.click("button", "Undo")
             try await bed.eventually("users/alice", has: "city", ["string": "Ulm"])
+            try await tab.wait("nothing offers it again", "!document.querySelector('.toast[data-undo]')")
             try await tab.evaluate("document.activeElement.blur()")
             try await tab.key("z", .control)
             try await bed.eventually("users/alice", has: "isActive", ["bool": true])

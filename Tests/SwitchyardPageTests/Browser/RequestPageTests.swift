@@ -198,4 +198,31 @@ struct RequestPageTests {
             tab.expectCalm(at: bed.bed.base)
         }
     }
+
+    @Test func `Where a browser has no shared workers, one tab reads the stream for all, and another after it`()
+        async throws
+    {
+        try await BrowserBed.run { bed in
+            var tabs: [Tab] = []
+            for _ in 0..<2 {
+                let tab = try await Tab(bed.browser)
+                try await tab.send("Page.addScriptToEvaluateOnNewDocument", ["source": "delete window.SharedWorker"])
+                try await tab.open("\(bed.bed.base)/#/firebase/requests")
+                tabs.append(tab)
+            }
+            try await tabs[1].wait(
+                "the second tab is live, too", "document.documentElement.dataset.connection === 'open'")
+            try await bed.send(.patch, note, as: "alice", one)
+            for tab in tabs { try await tab.waitForText("1 request", in: ".list-count") }
+            let streams = tabs.map { tab in tab.requests.count { $0.contains("/api/events") } }
+            #expect(streams == [1, 0])
+            try await tabs[0].close()
+            try await eventually("the other one reads it now", within: .seconds(20)) {
+                tabs[1].requests.contains { $0.contains("/api/events") }
+            }
+            try await bed.send(.get, note, as: "bob")
+            try await tabs[1].waitForText("2 requests", in: ".list-count")
+            tabs[1].expectCalm(at: bed.bed.base)
+        }
+    }
 }

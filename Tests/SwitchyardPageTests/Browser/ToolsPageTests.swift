@@ -15,6 +15,7 @@ struct ToolsPageTests {
     @Test func `Mails and text messages are in the outbox, and their links work`() async throws {
         try await BrowserBed.run { bed in
             let tab = try await bed.tab("outbox")
+            let other = try await bed.tab("data")
             try await tab.waitForText("Nothing was sent yet")
             try await bed.send(.post, BrowserBed.toolkit + ":signUp?key=any", as: nil, signUp)
             try await bed.send(
@@ -24,6 +25,9 @@ struct ToolsPageTests {
                 .post, BrowserBed.toolkit + ":sendVerificationCode?key=any", as: nil, ["phoneNumber": "+15550100"])
             try await tab.waitForText("2 messages", in: ".list-count")
             try await tab.waitForText("a@example.com", in: ".card")
+            try await other.wait(
+                "another view says that something came",
+                "document.querySelector('[data-badge=outbox]').innerText === '2'")
             #expect(try await tab.evaluate("document.querySelector('.card .code').innerText").string?.count == 6)
             try await tab.evaluate(
                 "[...document.querySelectorAll('.card')].find(c => c.innerText.includes('a@example.com')).click()")
