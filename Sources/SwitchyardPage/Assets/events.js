@@ -18,6 +18,16 @@ export function onState(listener) {
     return () => stateListeners.delete(listener);
 }
 
+/// When the stream is open, or after a while without it.
+export function opened() {
+    if (connection.state === 'open') return Promise.resolve();
+    return new Promise(done => {
+        const finish = () => { clearTimeout(timer); stop(); done(); };
+        const stop = onState(({ state }) => { if (state === 'open') finish(); });
+        const timer = setTimeout(finish, 5000);
+    });
+}
+
 function setState(state, tabs) {
     const wasLost = connection.state === 'lost';
     Object.assign(connection, { state, tabs: tabs ?? connection.tabs });
@@ -83,15 +93,21 @@ function startElected() {
 
 function startAlone(pass) {
     let source;
+    let isKnown = false;
     const open = () => {
         source?.close();
         const key = currentKey();
         source = new EventSource(`/api/events${key ? `?key=${encodeURIComponent(key)}` : ''}`);
         const tell = state => { setState(state); pass({ state }); };
-        source.onopen = () => tell('open');
+        // A new stream is there with its first event, a resumed one as soon as it is open.
+        source.onopen = () => { if (isKnown) tell('open'); };
+        for (const kind of ['ready', 'gap']) source.addEventListener(kind, () => { isKnown = true; tell('open'); });
         source.onerror = () => {
             tell('lost');
-            if (source.readyState === EventSource.CLOSED) setTimeout(open, 1000);
+            if (source.readyState === EventSource.CLOSED) {
+                isKnown = false;
+                setTimeout(open, 1000);
+            }
         };
         for (const kind of kinds) {
             source.addEventListener(kind, event => {

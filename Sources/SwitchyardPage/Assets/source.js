@@ -1,7 +1,7 @@
 // The documents of a query, page by page: what is in sight is read, what is far away is let go.
 
 import { ask, sentActing, state } from './state.js';
-import { on } from './events.js';
+import { on, opened } from './events.js';
 import { settled } from './dom.js';
 
 export const pageSize = 100;
@@ -29,7 +29,7 @@ export class Source {
                 if (event.backend !== state.backend?.id) return;
                 if (event.missed || event.service === 'storage' && event.status !== null && event.status !== undefined && isWrite.test(`${event.what}`)) this.touched();
             }),
-            on('gap', () => this.touched()),
+            on('gap', () => { this.touched(); if (this.isWatching) this.follow(); }),
             leaving(() => this.stopWatching()),
             on('reset', event => { if (!event.backend || event.backend === state.backend?.id) this.touched(); }),
         ];
@@ -43,12 +43,19 @@ export class Source {
         await first;
         await counted;
         if (this.isEnded || this.failure) return;
+        await this.follow();
+        this.onchange();
+    }
+
+    /// Asks for the live window, once the stream is there to bring it. Asked again, it begins again.
+    async follow() {
+        await opened();
+        if (this.isEnded) return;
         try {
             await ask('POST', 'watch', { watch: this.watch, ...this.input }, { signal: this.abort.signal });
             this.isWatching = true;
             if (this.isEnded) this.stopWatching();
         } catch { /* Without a live window, the list is read again when something is written. */ }
-        this.onchange();
     }
 
     stopWatching() {
@@ -69,6 +76,8 @@ export class Source {
     async count() {
         try {
             const { count } = await ask('POST', 'count', this.input, { signal: this.abort.signal });
+            // What is live is newer than an answer to a question asked before.
+            if (this.isLive && this.isWhole) return;
             this.total = Number(count);
             this.settle();
             this.onchange();
@@ -133,7 +142,7 @@ export class Source {
             const answer = await ask('POST', 'query', {
                 ...this.input, size: pageSize, cursor: before ?? null, offset: page > 0 && !before ? page * pageSize : undefined,
             }, { signal: this.abort.signal });
-            if (this.isEnded) return;
+            if (this.isEnded || this.isLive && page < 2 && this.pages.has(page)) return;
             this.failure = null;
             this.pages.delete(page);
             this.pages.set(page, { documents: answer.documents, cursor: answer.cursor, generation });
@@ -165,7 +174,14 @@ export class Source {
 
     received(event) {
         if (event.watch !== this.watch) return;
-        if (event.error) return;
+        if (event.error) {
+            // The server has ended it: the list is read again, and followed again a little later.
+            this.isLive = false;
+            this.isWhole = false;
+            this.touched();
+            setTimeout(() => { if (!this.isEnded) this.follow(); }, 2000);
+            return;
+        }
         const isFirst = !this.isLive;
         this.isLive = true;
         const documents = event.documents;

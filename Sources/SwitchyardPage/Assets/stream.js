@@ -19,7 +19,10 @@ function setState(next) {
 function open() {
     source?.close();
     source = new EventSource(`/api/events${key ? `?key=${encodeURIComponent(key)}` : ''}`);
-    source.onopen = () => setState('open');
+    // A new stream is there with its first event, a resumed one as soon as it is open.
+    let isKnown = false;
+    source.onopen = () => { if (isKnown) setState('open'); };
+    for (const kind of ['ready', 'gap']) source.addEventListener(kind, () => { isKnown = true; setState('open'); });
     source.onerror = () => {
         setState('lost');
         // The browser tries again by itself, but not after an answer that is no stream.
