@@ -96,6 +96,10 @@ import Testing
         _ = try await bed.supabase.database.run([
             PostgresStatement("create table public.later (id text primary key, n int)")
         ])
+        // One that no collection can be called like is left out.
+        _ = try await bed.supabase.database.run([
+            PostgresStatement("create table public.\"odd/name\" (id text primary key, n int)")
+        ])
         let later = try await bed.page.call(.get, "collections")["collections"]?.array ?? []
         #expect(later.contains { $0["id"] == "later" })
         await bed.stop()

@@ -181,7 +181,7 @@ struct EmulatorCommand: ToolCommand {
                     for server in [firebase?.server, supabase?.server].compactMap({ $0 }) {
                         try EmulatorFaults.add(faults, to: server)
                     }
-                    let page = try await startPage(firebase, supabase)
+                    let page = try await page(of: firebase, supabase)
                     let end = EndRequest()
                     if let summary = supabase?.summary ?? firebase?.summary { Terminal.print(summary) }
                     if let url = page?.url { Terminal.print("The page that shows what happens: \(url)") }
@@ -217,6 +217,16 @@ struct EmulatorCommand: ToolCommand {
     private struct Showing {
         var url: String?
         let stop: () async -> Void
+    }
+
+    /// A page that no one has asked for by its port is no reason not to serve.
+    private func page(of firebase: LocalFirebase?, _ supabase: LocalSupabase?) async throws -> Showing? {
+        do { return try await startPage(firebase, supabase) } catch {
+            guard page?.port == 0, !printsRequests else { throw error }
+            Terminal.error(
+                "switchyard emulator: there is no page: \((error as? any ClientError)?.message ?? "\(error)")")
+            return nil
+        }
     }
 
     private func startPage(_ firebase: LocalFirebase?, _ supabase: LocalSupabase?) async throws -> Showing? {

@@ -76,7 +76,9 @@ public struct LiveMove: Sendable {
 
     /// Asks for a phase, and waits until the process that runs the move has reached it.
     ///
-    /// - Parameter patience: How long to wait; `nil` for as long as it takes.
+    /// - Parameters:
+    ///   - phase: The process also goes through those between.
+    ///   - patience: How long to wait; `nil` for as long as it takes.
     /// - Throws: As ``request(_:)``; `.deadlineExceeded`, and the phase stays asked for; `.cancelled`.
     public func reach(_ phase: MovePhase, within patience: Duration? = nil) async throws(MoveError) {
         try await request(phase)

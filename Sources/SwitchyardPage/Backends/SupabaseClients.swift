@@ -161,11 +161,20 @@ actor SupabaseClients: ClientsSource {
         shape.hasDocuments = json["documents"]?.bool ?? true
         shape.buckets = (json["buckets"]?.array ?? []).compactMap { bucket in
             bucket["id"]?.string.map { SupabaseBucket($0, isPublic: bucket["public"]?.bool ?? false) }
-        }
+        }.filter { bucket in isValid(supabase) { $0.buckets = [bucket] } }
         shape.tables = (json["tables"]?.array ?? []).compactMap {
             mapping($0, first: supabase.schemas.first ?? "public")
-        }
+        }.filter { table in isValid(supabase) { $0.tables = [table] } }
         return shape
+    }
+
+    /// Whether clients can have it: a table or a bucket may have a name that no collection or folder has.
+    private static func isValid(
+        _ supabase: LocalSupabase, _ change: (inout SupabaseConfiguration) -> Void
+    ) -> Bool {
+        var configuration = SupabaseConfiguration(url: supabase.server.url, key: Secret(supabase.anonKey))
+        change(&configuration)
+        return (try? SupabaseModule(configuration).validate()) != nil
     }
 
     private static func mapping(_ json: JSON, first: String) -> SupabaseTableMapping? {

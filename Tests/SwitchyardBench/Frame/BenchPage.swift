@@ -97,7 +97,8 @@ struct BenchPage {
         h2 { margin: 2rem 0 .4rem; font-size: 1rem; }
         table { width: 100%; border-collapse: collapse; }
         th, td { padding: .25rem .5rem; border-top: 1px solid #8884; text-align: left; font-weight: 400; vertical-align: middle; }
-        .value { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
+        td { white-space: nowrap; }
+        .value { text-align: right; font-variant-numeric: tabular-nums; }
         .bars { width: 32%; position: relative; }
         .bars b { display: block; height: .5rem; border-radius: 2px; background: #3a7bd5; min-width: 1px; }
         .bars b.before { background: #3a7bd566; margin-top: 2px; }
