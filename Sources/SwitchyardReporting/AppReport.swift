@@ -87,30 +87,28 @@ public final class AppReport: Sendable {
         let end = infrastructure.watch(Watcher(report: self))
         let storage = infrastructure.storage
         let tasks = [
-            Task { [self] in
-                while !Task.isCancelled {
-                    do throws(StorageError) {
-                        for try await pending in storage.pendingWrites() { change { $0.note(pending: pending) } }
-                        return
-                    } catch {
-                        // A discarded queue is followed by a new one.
-                        guard error.code == .cancelled else { return }
-                    }
-                }
-            },
-            Task { [self] in
-                while !Task.isCancelled {
-                    do throws(StorageError) {
-                        for try await refused in storage.refusedWrites() { change { $0.note(refused: refused) } }
-                        return
-                    } catch {
-                        guard error.code == .cancelled else { return }
-                    }
-                }
-            },
+            following({ storage.pendingWrites() }) { $0.note(pending: $1) },
+            following({ storage.refusedWrites() }) { $0.note(refused: $1) },
             Task { [self] in await send(of: infrastructure) },
         ]
         state.withLock { ($0.end, $0.tasks) = (end, tasks) }
+    }
+
+    /// Follows one of the queue's streams, and the next one after a queue that was discarded.
+    private func following<Element>(
+        _ stream: @escaping @Sendable () -> SnapshotStream<Element, StorageError>,
+        _ note: @escaping @Sendable (inout AppState, Element) -> Void
+    ) -> Task<Void, Never> {
+        Task { [self] in
+            while !Task.isCancelled {
+                do throws(StorageError) {
+                    for try await element in stream() { change { note(&$0, element) } }
+                    return
+                } catch {
+                    guard error.code == .cancelled else { return }
+                }
+            }
+        }
     }
 
     fileprivate func change(_ body: (inout AppState) -> Void) {
