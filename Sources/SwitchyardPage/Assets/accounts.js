@@ -3,7 +3,7 @@
 import { h, button, day, field, fill, icon, paced, plural, settled } from './dom.js';
 import { ask, actAs, can, did, go, state } from './state.js';
 import { Grid, put, putNode } from './grid.js';
-import { on } from './events.js';
+import { on, onceOpened } from './events.js';
 import { confirm, dialog, failed, nothing, toast, wrongBox } from './dialogs.js';
 
 export class AccountsView {
@@ -48,6 +48,7 @@ export class AccountsView {
     start() {
         this.stops = [on('accounts', event => { if (event.backend === state.backend.id) this.reload(); }), on('gap', () => this.reload()), on('reset', () => this.reload())];
         this.reload = settled(200, () => this.load());
+        onceOpened(() => this.load());
         this.load();
     }
 

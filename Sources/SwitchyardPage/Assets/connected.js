@@ -2,7 +2,7 @@
 
 import { h, clock, time, count, fill, icon, paced, plural, since, size, select } from './dom.js';
 import { call } from './api.js';
-import { on } from './events.js';
+import { on, onceOpened } from './events.js';
 import { nothing, wrongBox } from './dialogs.js';
 
 export class ConnectedView {
@@ -24,6 +24,7 @@ export class ConnectedView {
             this.redraw();
         }), on('gap', () => this.load())];
         this.ticker = setInterval(() => this.redraw(), 5000);
+        onceOpened(() => this.load());
         this.load();
     }
 

@@ -28,6 +28,11 @@ export function opened() {
     });
 }
 
+/// Reads once more when the stream opens: what happened between a view's first read and that is in neither.
+export function onceOpened(work) {
+    if (connection.state !== 'open') opened().then(work);
+}
+
 function setState(state, tabs) {
     const wasLost = connection.state === 'lost';
     Object.assign(connection, { state, tabs: tabs ?? connection.tabs });

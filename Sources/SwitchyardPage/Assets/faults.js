@@ -65,6 +65,9 @@ export class FaultsPanel {
             const { faults, isDeaf } = await ask('GET', 'faults');
             this.deaf.checked = Boolean(isDeaf);
             const active = faults.filter(rule => rule.active !== false);
+            // How many wait is no event: it is asked for while something is held and this is in sight.
+            clearTimeout(this.timer);
+            if (active.some(rule => rule.fault.startsWith('hold'))) this.timer = setTimeout(() => { if (this.element.isConnected && !this.element.hidden) this.load(); }, 1000);
             fill(this.rules, active.map(rule => h('li', icon('faults'),
                 h('span.fault-text', h('strong', describe(rule)), ` for ${rule.method ?? 'any'} ${rule.path ?? 'request'}`, rule.times === null ? '' : `, ${plural(rule.times ?? 1, 'time')}`, rule.strikes ? ` · affected ${plural(rule.strikes, 'request')}` : ''),
                 rule.fault.startsWith('hold') ? button('Let pass', () => this.open(rule.id), { kind: 'small' }) : null,

@@ -2,7 +2,7 @@
 
 import { h, button, clock, field, fill, icon, plural, select } from './dom.js';
 import { ask, sentActing, state } from './state.js';
-import { on } from './events.js';
+import { on, onceOpened } from './events.js';
 import { failed, nothing, toast, wrongBox } from './dialogs.js';
 
 export class MessagesView {
@@ -27,6 +27,7 @@ export class MessagesView {
 
     start() {
         this.stops = ['messages', 'outbox', 'gap', 'reset'].map(kind => on(kind, () => this.load()));
+        onceOpened(() => this.load());
         this.load();
     }
 

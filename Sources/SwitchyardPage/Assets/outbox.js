@@ -2,7 +2,7 @@
 
 import { h, button, clock, day, fill, icon, plural } from './dom.js';
 import { ask, go, state } from './state.js';
-import { on } from './events.js';
+import { on, onceOpened } from './events.js';
 import { failed, nothing, toast, wrongBox } from './dialogs.js';
 
 const kinds = { mail: ['outbox', 'mail'], sms: ['app', 'text message'], push: ['messages', 'push'] };
@@ -23,6 +23,7 @@ export class OutboxView {
 
     start() {
         this.stops = [on('outbox', event => { if (event.backend === state.backend.id) this.load(); }), on('gap', () => this.load()), on('reset', () => this.load())];
+        onceOpened(() => this.load());
         this.load();
     }
 

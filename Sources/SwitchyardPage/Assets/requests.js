@@ -3,7 +3,7 @@
 import { h, button, clock, count, fill, field, icon, milliseconds, paced, plural, select, settled, size } from './dom.js';
 import { ask, actAs, can, state, go, replacePlace } from './state.js';
 import { Grid, put, putNode } from './grid.js';
-import { on } from './events.js';
+import { on, onceOpened } from './events.js';
 import { explanation, verdict } from './explain.js';
 import { failed, nothing, toast, wrongBox } from './dialogs.js';
 import { FaultsPanel } from './faults.js';
@@ -72,6 +72,7 @@ export class RequestsView {
             on('faults', () => this.faults.load()),
             on('reset', event => { if (event.backend === state.backend.id) this.load(); }),
         ];
+        onceOpened(() => this.load());
         await this.load();
         this.faults.load();
     }

@@ -199,6 +199,7 @@ struct DataPageTests {
                 let (a, b) = (try await bed.document("users/a"), try await bed.document("users/b"))
                 return a == nil && b == nil
             }
+            try await tab.waitForText("Deleted 2 documents", in: ".toasts")
             try await tab.key("u")
             try await tab.waitForText("5 documents", in: ".list-count")
             #expect(try await bed.document("users/a") == ["name": ["string": "a"]])

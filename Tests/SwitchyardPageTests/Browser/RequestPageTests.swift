@@ -134,6 +134,7 @@ struct RequestPageTests {
             try await tab.wait("all are gone", "!document.querySelector('.fault-rules li')")
             try await tab.choose("Fault", "Hold")
             try await tab.click("button", "Add fault")
+            try await tab.waitForText("answers held", in: ".fault-rules")
             async let held = bed.send(.get, note, as: "alice").status
             try await tab.waitForText("1 waiting", in: ".fault-rules")
             try await tab.click("button", "Let pass")
