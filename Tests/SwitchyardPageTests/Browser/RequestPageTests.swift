@@ -23,10 +23,13 @@ struct RequestPageTests {
                 try await tab.all("columnheader").map(\.name) == [
                     "Time", "Who", "What", "Request", "Rules", "Answer", "Took", "Size",
                 ])
-            let newest =
-                try await tab.evaluate("[...document.querySelectorAll('.row')].find(r => r.index === 0).innerText")
-                .string ?? ""
-            #expect(newest.contains("bob") && newest.contains("403") && newest.contains("ms"))
+            // It is there when it arrives, and has its answer and its time when it is over.
+            try await tab.wait(
+                "the newest row is whole",
+                """
+                ['bob', '403', 'ms'].every(text => [...document.querySelectorAll('.row')]
+                    .find(row => row.index === 0)?.innerText.includes(text))
+                """)
             // Why it was denied: the rule, its line, and what was false.
             try await tab.evaluate("document.querySelector('[role=grid]').focus()")
             try await tab.key("Home")
