@@ -59,6 +59,29 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: archive + "/documents/notes/1.jsonl"))
     }
 
+    @Test(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
+    func `A local Supabase begins with what a local Firebase has exported`() async throws {
+        let folder = try ToolFolder()
+        let (archive, other) = (folder.path("archive"), folder.path("other"))
+        let first = try ToolRun(["emulator", "firebase", "--export", archive, "--no-page"])
+        let host = try #require(
+            try await first.variables(with: "FIREBASE_AUTH_EMULATOR_HOST")["FIREBASE_AUTH_EMULATOR_HOST"])
+        let address = "http://\(host)\(Self.documents)/notes/a"
+        #expect(try await send(.patch, address, ["fields": ["text": ["stringValue": "kept"]]]).status == 200)
+        #expect(try await first.end() == 0)
+        let second = try ToolRun([
+            "emulator", "supabase", "--bucket", "files", "--import", archive, "--export", other, "--no-page",
+        ])
+        _ = try await second.variables(with: "SUPABASE_URL")
+        #expect(try await second.end() == 0)
+        #expect(second.output.contains("Imported into the local supabase from \(archive): "), "\(second.output)")
+        let files = FileManager.default.enumerator(atPath: other)?.compactMap { $0 as? String } ?? []
+        let notes = try files.filter { $0.hasPrefix("documents/notes/") }.map {
+            try String(contentsOfFile: "\(other)/\($0)", encoding: .utf8)
+        }
+        #expect(notes.joined().contains("kept"), "\(files)")
+    }
+
     @Test func `What cannot be read is said before anything starts`() async throws {
         let folder = try ToolFolder()
         let file = folder.path("faults.json")

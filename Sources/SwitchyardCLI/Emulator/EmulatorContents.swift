@@ -79,17 +79,28 @@ struct EmulatorContents {
             let report = try await move(server) { end in
                 Move(from: end, to: try ArchiveEnd(draft, creates: true))
             }
-            if files.fileExists(atPath: folder.path) {
-                guard Self.isArchive(folder) else {
-                    throw MoveError(
-                        .alreadyExists,
-                        "“\(folder.path)” is there and is no archive. Name another folder after --export.")
-                }
-                try files.removeItem(at: folder)
-            }
-            try files.moveItem(at: draft, to: folder)
+            try Self.put(draft, in: folder)
             Terminal.print("Exported from the local \(server.name) to \(folder.path): \(report)")
         }
+    }
+
+    /// The earlier archive stays until the new one is in its place.
+    private static func put(_ draft: URL, in folder: URL) throws {
+        let files = FileManager.default
+        guard files.fileExists(atPath: folder.path) else { return try files.moveItem(at: draft, to: folder) }
+        guard isArchive(folder) else {
+            throw MoveError(
+                .alreadyExists, "“\(folder.path)” is there and is no archive. Name another folder after --export.")
+        }
+        let earlier = draft.appendingPathExtension("earlier")
+        try files.moveItem(at: folder, to: earlier)
+        do {
+            try files.moveItem(at: draft, to: folder)
+        } catch {
+            try files.moveItem(at: earlier, to: folder)
+            throw error
+        }
+        try files.removeItem(at: earlier)
     }
 
     private func folder(_ folder: URL?, _ server: Server) -> URL? {
