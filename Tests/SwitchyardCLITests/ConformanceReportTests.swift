@@ -15,8 +15,6 @@ import Testing
         .init(service: .auth, area: "links", name: "y", outcome: .skipped, detail: "without links", remedy: "a server"),
     ])
 
-    private static let python = FileManager.default.isExecutableFile(atPath: "/usr/bin/python3")
-
     /// What a reader of XML makes of a text: each element with its attributes.
     private func elements(_ xml: String) throws -> [(name: String, attributes: [String: String])] {
         let read = try TestProgram.run([
@@ -30,7 +28,7 @@ import Testing
         return list.map { ($0[0] as? String ?? "", $0[1] as? [String: String] ?? [:]) }
     }
 
-    @Test(.enabled(if: python, "python3 is not installed"))
+    @Test(.enabled(if: OutsideTool.python.isInstalled, "\(OutsideTool.python.absence)"))
     func `JUnit's XML has every check, is well-formed, and counts right`() throws {
         let elements = try elements(JUnitReport.xml(Self.report, name: "a&b.json"))
         #expect(elements.first?.attributes["tests"] == "3" && elements.first?.attributes["name"] == "a&b.json")
