@@ -30,7 +30,7 @@ package final class CallPolicy: Sendable {
         self.provider = provider
         self.retry = retry
         self.interceptors = interceptors
-        self.observer = observer as? ObserverRelay ?? (observer is SilentObserver ? nil : ObserverRelay(observer))
+        self.observer = ObserverRelay.of(observer)
         self.clock = clock
         self.hasDeadline = hasDeadline
         self.namesErrors = namesErrors

@@ -59,7 +59,7 @@ public struct LineObserver: InfrastructureObserver {
     }
 
     /// The text with everything escaped that ends a line, changes what a terminal shows, or reorders it.
-    private static func line(_ text: String) -> String {
+    package static func line(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: isHarmful) else { return text }
         return text.unicodeScalars.reduce(into: "") { line, scalar in
             if isHarmful(scalar) {

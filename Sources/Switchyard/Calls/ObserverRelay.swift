@@ -37,6 +37,11 @@ final class ObserverRelay: InfrastructureObserver {
 
     init(_ first: any InfrastructureObserver) { self.first = first is SilentObserver ? nil : first }
 
+    /// An observer as a relay; `nil` for one that will always be silent.
+    static func of(_ observer: any InfrastructureObserver) -> ObserverRelay? {
+        observer as? ObserverRelay ?? (observer is SilentObserver ? nil : ObserverRelay(observer))
+    }
+
     /// Whether anyone observes at the moment.
     var isObserved: Bool { first != nil || isWatched }
     /// Whether anyone observes streams and transfers closely.
@@ -82,21 +87,6 @@ extension QuerySnapshot: CountedSnapshot {
 
 extension DocumentSnapshot: CountedSnapshot {
     var documentCount: Int { data == nil ? 0 : 1 }
-}
-
-extension Infrastructure {
-    /// Adds an observer of everything that the clients do from now on. Streams that are open already are not observed.
-    ///
-    /// - Returns: What ends it.
-    package func watch(_ observer: any ActivityObserver) -> @Sendable () -> Void { coordinator.relay.add(observer) }
-
-    /// Tells the observer something about the whole.
-    package func notice(_ text: String) {
-        coordinator.relay.observe(
-            InfrastructureEvent(service: .storage, provider: storage.provider, kind: .notice(text)))
-    }
-
-    package var isShutDown: Bool { get async { await coordinator.isShutDown } }
 }
 
 extension InfrastructureObserver {

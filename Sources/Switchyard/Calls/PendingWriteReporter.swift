@@ -4,8 +4,7 @@ final class PendingWriteReporter: Sendable {
 
     /// - Returns: `nil` if there is no queue or no observer.
     init?(_ storage: any StorageClient, _ observer: any InfrastructureObserver) {
-        guard storage.capabilities.offline, (observer as? ObserverRelay)?.isObserved ?? !(observer is SilentObserver)
-        else { return nil }
+        guard storage.capabilities.offline, ObserverRelay.of(observer)?.isObserved == true else { return nil }
         following = Task {
             var last = 0
             while !Task.isCancelled {

@@ -1,3 +1,4 @@
+import Switchyard
 import SwitchyardBytes
 import SwitchyardServerKit
 
@@ -24,23 +25,11 @@ package struct RequestLines: Sendable {
         let fault = state.fault.map { " (fault: \($0))" } ?? ""
         let line =
             "\(time) \(backend) \(end)\(denied) \(summary.who.shown) \(summary.what) (\(duration.rounded() / 10) ms)\(fault)"
-        write(Self.visible(line))
+        write(LineObserver.line(line))
     }
 
     /// Requests that came faster than they can be told of.
     func note(missed count: Int, of backend: String) { write("… \(backend): \(count) more requests") }
-
-    /// Text from outside must not end the line or change what a terminal shows.
-    private static func visible(_ line: String) -> String {
-        String(
-            String.UnicodeScalarView(
-                line.unicodeScalars.map { scalar in
-                    switch scalar.value {
-                    case 0..<0x20, 0x7F..<0xA0, 0x2028...0x202E, 0x2066...0x2069: "\u{FFFD}"
-                    default: scalar
-                    }
-                }))
-    }
 }
 
 extension Who {

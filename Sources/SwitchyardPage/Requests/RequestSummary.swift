@@ -1,3 +1,4 @@
+import Switchyard
 import SwitchyardBytes
 import SwitchyardServerKit
 import SwitchyardWire
@@ -48,13 +49,8 @@ extension ExchangeRecord.Phase {
 enum PageTime {
     /// In UTC, with milliseconds.
     static func text(_ date: Date) -> String {
-        let milliseconds = Int64((date.timeIntervalSince1970 * 1000).rounded())
-        return text(milliseconds: milliseconds)
+        text(milliseconds: Int64((date.timeIntervalSince1970 * 1000).rounded()))
     }
 
-    static func text(milliseconds: Int64) -> String {
-        let seconds = milliseconds >= 0 ? milliseconds / 1000 : (milliseconds - 999) / 1000
-        let rest = Int32(milliseconds - seconds * 1000)
-        return RFC3339.format(RFC3339.Moment(seconds: seconds, nanoseconds: rest * 1_000_000))
-    }
+    static func text(milliseconds: Int64) -> String { "\(Timestamp(microseconds: milliseconds * 1000))" }
 }
