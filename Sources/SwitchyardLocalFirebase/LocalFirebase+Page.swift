@@ -21,7 +21,9 @@ extension LocalFirebase {
         }
         auth.sent.removeAll()
         files.reset()
-        messaging.reset()
+        do throws(MessagingFailure) { try messaging.reset() } catch {
+            throw LocalFirebaseError("The devices cannot be forgotten: \(error.message)")
+        }
     }
 
     /// An ID token for a user, who needs no account, with further claims.

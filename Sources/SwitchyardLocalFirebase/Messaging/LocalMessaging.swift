@@ -51,14 +51,20 @@ package final class LocalMessaging: LocalFirebaseService {
     let sent = SentMessages()
 
     /// Forgets all devices, topics and messages.
-    func reset() {
+    func reset() throws(MessagingFailure) {
         sent.removeAll()
-        register.withLock { register in
+        try register.withLock { register throws(MessagingFailure) in
             register = MessagingDatabase()
-            if let folder, let data = try? JSONEncoder().encode(register) {
-                try? folder.write(data, as: LocalMessaging.file)
-            }
+            try save(register)
         }
+    }
+
+    /// Without a folder, nothing is saved.
+    private func save(_ register: MessagingDatabase) throws(MessagingFailure) {
+        guard let folder else { return }
+        guard let data = try? JSONEncoder().encode(register),
+            (try? folder.write(data, as: LocalMessaging.file)) != nil
+        else { throw MessagingFailure(500, "INTERNAL", "The change cannot be saved in the server's folder.") }
     }
 
     /// The messages sent to a device so far, in the format in which its platform passes them to the app.
@@ -177,10 +183,7 @@ package final class LocalMessaging: LocalFirebaseService {
             let answer = try operation(&register, call, request)
             if let message = register.news { sent.add(message) }
             register.news = nil
-            guard let folder, request.method != .get else { return answer }
-            guard let data = try? JSONEncoder().encode(register),
-                (try? folder.write(data, as: LocalMessaging.file)) != nil
-            else { throw MessagingFailure(500, "INTERNAL", "The change cannot be saved in the server's folder.") }
+            if request.method != .get { try save(register) }
             return answer
         }
     }

@@ -29,7 +29,7 @@ final class LocalRealtime: LocalSupabaseService {
         presences = RealtimeMeter(perSecond: limits.presencePerSecond)
         hub = RealtimeHub(faults)
         feed = RealtimeFeed(
-            database: context.database, hub: hub, sent: context.sent
+            database: context.database, hub: hub, sent: context.sent, now: { context.now }
         ) { messages.count(at: context.access.now()) }
     }
 

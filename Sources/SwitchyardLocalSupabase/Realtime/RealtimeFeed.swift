@@ -1,4 +1,4 @@
-import Foundation
+import Switchyard
 import SwitchyardBytes
 import SwitchyardServerKit
 import Synchronization
@@ -19,15 +19,18 @@ final class RealtimeFeed: Sendable {
     private let database: SupabaseDatabase
     private let hub: RealtimeHub
     private let sent: SentMessages
+    private let now: @Sendable () -> Timestamp
     private let admits: @Sendable () -> Bool
     private let state = Mutex(State())
 
     /// - Parameter admits: Whether one more row is within the project's limits; others are dropped silently.
     init(
-        database: SupabaseDatabase, hub: RealtimeHub, sent: SentMessages, admits: @escaping @Sendable () -> Bool
+        database: SupabaseDatabase, hub: RealtimeHub, sent: SentMessages, now: @escaping @Sendable () -> Timestamp,
+        admits: @escaping @Sendable () -> Bool
     ) {
         self.database = database
         self.sent = sent
+        self.now = now
         self.hub = hub
         self.admits = admits
     }
@@ -136,9 +139,8 @@ final class RealtimeFeed: Sendable {
 
     /// Notes a message to users, with who receives it now.
     private func note(_ payload: JSON?, _ topic: String) {
-        let now = Date().timeIntervalSince1970
         var item = SentMessages.Message(
-            at: Int64(now * 1000), kind: .push, to: String(topic.dropFirst("switchyard:".count)),
+            at: now().microseconds / 1000, kind: .push, to: String(topic.dropFirst("switchyard:".count)),
             subject: payload?["title"]?.string ?? "", text: payload?["body"]?.string ?? "")
         item.receivers = hub.users(at: RealtimeHub.ChannelKey(name: topic, isPrivate: true))
         item.how = "realtime"
