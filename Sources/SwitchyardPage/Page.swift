@@ -115,6 +115,7 @@ final class PageSite: Sendable {
     /// Beats, and ends what no page shows any more.
     func keepUp() async {
         while !Task.isCancelled {
+            // The rate at which it beats; nothing is waited for.
             try? await Task.sleep(for: Self.heartbeat)
             hub.beat()
             if let since = hub.aloneSince, since + Self.patience <= .now { watches.endAll() }

@@ -115,6 +115,7 @@ public struct LiveMove: Sendable {
         var pause = Duration.milliseconds(10)
         while try await !condition() {
             if let patience, start.duration(to: .now) >= patience { return false }
+            // The condition is a document on another machine: it is asked again, less and less often.
             do { try await Task.sleep(for: pause) } catch {
                 throw MoveError(
                     .cancelled, "Waiting for the move “\(layout.name)” was cancelled. The move itself goes on.")

@@ -26,16 +26,9 @@ extension PageBackend {
         let clients = try await PageClients(infrastructure) { user, infrastructure in
             try await PageClients.pair(FirebaseSide.token(for: user, firebase), of: user, .firebase, infrastructure)
         }
-        var abilities = Abilities()
-        abilities.accounts = true
-        abilities.factors = true
-        abilities.files = true
-        abilities.messages = true
-        abilities.actAs = true
-        abilities.claims = true
         return PageBackend(
             id: "firebase", kind: .localFirebase, name: firebase.project, address: address, provider: .firebase,
-            source: FixedClients(fixed: clients), abilities: abilities,
+            source: FixedClients(fixed: clients), abilities: .ofLocalServer,
             local: FirebaseSide(firebase: firebase, log: RequestLog(mark: mark)),
             sender: PortableFirebaseSender(base: sender))
     }

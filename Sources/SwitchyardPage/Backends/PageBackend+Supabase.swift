@@ -12,14 +12,8 @@ extension PageBackend {
         do { try await source.refresh() } catch {
             throw error as? InfrastructureError ?? InfrastructureError(.unavailable, PageFailure(error).message)
         }
-        var abilities = Abilities()
-        abilities.accounts = true
+        var abilities = Abilities.ofLocalServer
         abilities.sessions = true
-        abilities.factors = true
-        abilities.files = true
-        abilities.messages = true
-        abilities.actAs = true
-        abilities.claims = true
         return PageBackend(
             id: "supabase", kind: .localSupabase, name: "supabase", address: supabase.server.url, provider: .supabase,
             source: source, abilities: abilities,

@@ -17,6 +17,10 @@ package final class PageBackend: Sendable {
         var actAs = false
         /// Whether claims and assurance level can be chosen freely.
         var claims = false
+
+        /// Everything but a list of sessions.
+        static let ofLocalServer = Abilities(
+            accounts: true, factors: true, files: true, messages: true, actAs: true, claims: true)
     }
 
     /// In paths of the API.

@@ -113,8 +113,8 @@ struct DataRoutes: Sendable {
     static func json(_ document: DocumentSnapshot) -> JSON {
         .object([
             "path": .string(document.path.rawValue), "id": .string(document.id), "exists": .bool(document.exists),
-            "data": document.data?.json, "createdAt": document.createTime.map { .string($0.text) },
-            "updatedAt": document.updateTime.map { .string($0.text) },
+            "data": document.data?.json, "createdAt": document.createTime.map { .string("\($0)") },
+            "updatedAt": document.updateTime.map { .string("\($0)") },
         ])
     }
 
@@ -169,9 +169,4 @@ struct DataRoutes: Sendable {
         let written = kind == "add" ? added ?? path : path
         return .object(["path": .string(written.rawValue), "before": before?.json ?? .null])
     }
-}
-
-extension Timestamp {
-    /// In UTC, such as 2026-05-01T09:41:00Z.
-    var text: String { RFC3339.format(RFC3339.Moment(seconds: seconds, nanoseconds: nanoseconds)) }
 }

@@ -94,6 +94,4 @@ struct SQLCondition: Sendable {
         }
         return nil
     }
-
-    static func == (left: SQLCondition, right: SQLCondition) -> Bool { left.text == right.text }
 }

@@ -29,7 +29,7 @@ struct FileRoutes: Sendable {
     static func json(_ file: FileMetadata) -> JSON {
         .object([
             "path": .string(file.path.rawValue), "size": .integer(file.size), "type": .string(file.contentType),
-            "updatedAt": .text(file.updatedAt?.text),
+            "updatedAt": .text(file.updatedAt.map { "\($0)" }),
             "custom": .object(
                 JSONObject(file.custom.sorted { $0.key < $1.key }.map { (key: $0.key, value: .string($0.value)) })),
         ])
@@ -68,7 +68,7 @@ struct FileRoutes: Sendable {
         let length = call.request.headers["Content-Length"].flatMap { Int64($0) }
         let type = call.request.headers["Content-Type"].flatMap { $0.isEmpty ? nil : $0 }
         let body = call.request.body
-        let source = UploadSource.stream(length: length) { BodyPieces(body: body) }
+        let source = UploadSource.stream(length: length) { body.map { Data($0) } }
         let transfer = try await files.upload(
             source, to: path, options: UploadOptions(contentType: type ?? path.contentType))
         return Self.json(try await transfer.result())
@@ -78,20 +78,4 @@ struct FileRoutes: Sendable {
         try await backend.files(call.persona()).delete(path(call))
         return [:]
     }
-}
-
-/// A request's body as data.
-private struct BodyPieces: AsyncSequence, Sendable {
-    typealias Element = Data
-    typealias Failure = any Error
-
-    let body: ServerRequestBody
-
-    struct AsyncIterator: AsyncIteratorProtocol {
-        var base: ServerRequestBody.AsyncIterator
-
-        mutating func next() async throws -> Data? { try await base.next().map { Data($0) } }
-    }
-
-    func makeAsyncIterator() -> AsyncIterator { AsyncIterator(base: body.makeAsyncIterator()) }
 }
