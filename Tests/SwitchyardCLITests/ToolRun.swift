@@ -63,8 +63,8 @@ final class ToolRun: Sendable {
         }
         defer { for end in Set([stdin, stdout, stderr]) where end != file?.fileDescriptor { close(end) } }
         process = try SpawnedProcess(
-            "/bin/sh", ["-c", "cd \"$0\" && exec \"$@\"", folder?.path ?? ".", program] + words,
-            environment: variables, input: stdin, output: stdout, errors: stderr)
+            [program] + words, in: folder?.path ?? ".", environment: variables, input: stdin, output: stdout,
+            errors: stderr)
         expectedEnds = readers.count
         for (reader, isError) in readers { read(reader, isError: isError) }
     }

@@ -48,6 +48,18 @@ struct PageBed: Sendable {
         return try JSON(parsing: response.body)
     }
 
+    /// The newest request to the server in words of its own, with its details.
+    func lastRequest() async throws -> JSON {
+        var found: JSON?
+        try await eventually("the request is done", within: .seconds(20)) {
+            let newest = try await call(.get, "requests?limit=1")["requests"]?[0]
+            guard newest?["phase"] == "done", let number = newest?["n"]?.int else { return false }
+            found = try await call(.get, "requests/\(number)")
+            return true
+        }
+        return found ?? .null
+    }
+
     struct Refusal: Error, CustomStringConvertible {
         let status: Int
         let text: String

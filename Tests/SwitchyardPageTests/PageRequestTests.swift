@@ -36,17 +36,7 @@ import Testing
             return try await page.transport.send(request)
         }
 
-        /// The newest request in words of its own, with its details.
-        func last() async throws -> JSON {
-            var found: JSON?
-            try await eventually("the request is done", within: .seconds(20)) {
-                let newest = try await page.call(.get, "requests?limit=1")["requests"]?[0]
-                guard newest?["phase"] == "done", let number = newest?["n"]?.int else { return false }
-                found = try await page.call(.get, "requests/\(number)")
-                return true
-            }
-            return found ?? .null
-        }
+        func last() async throws -> JSON { try await page.lastRequest() }
     }
 
     @Test func `A request is shown with who, what, how long and its answer`() async throws {

@@ -66,16 +66,7 @@ import Testing
             return try await page.transport.send(request)
         }
 
-        func last() async throws -> JSON {
-            var found: JSON?
-            try await eventually("the request is done", within: .seconds(20)) {
-                let newest = try await page.call(.get, "requests?limit=1")["requests"]?[0]
-                guard newest?["phase"] == "done", let number = newest?["n"]?.int else { return false }
-                found = try await page.call(.get, "requests/\(number)")
-                return true
-            }
-            return found ?? .null
-        }
+        func last() async throws -> JSON { try await page.lastRequest() }
     }
 
     private func steps(_ request: JSON) -> [JSON] { request["explanation"]?["steps"]?.array ?? [] }

@@ -1,5 +1,5 @@
 import Foundation
-import SwitchyardServerKit
+package import SwitchyardServerKit
 
 /// Programs that tests run to their end.
 ///
@@ -29,7 +29,7 @@ package enum TestProgram {
         try stdin.handle.write(contentsOf: Data(input.utf8))
         try stdin.handle.seek(toOffset: 0)
         let process = try SpawnedProcess(
-            "/bin/sh", ["-c", "cd \"$0\" && exec \"$@\"", folder] + command,
+            command, in: folder,
             environment: ProcessInfo.processInfo.environment.merging(environment) { _, given in given },
             input: stdin.number, output: stdout.number, errors: stderr.number)
         let end = process.wait()
@@ -63,5 +63,17 @@ package enum TestProgram {
             try handle.seek(toOffset: 0)
             return Array(try handle.readToEnd() ?? Data())
         }
+    }
+}
+
+extension SpawnedProcess {
+    /// - Parameter command: The program, by its path or its name, with its arguments.
+    package convenience init(
+        _ command: [String], in folder: String, environment: [String: String], input: Int32, output: Int32,
+        errors: Int32
+    ) throws(Refusal) {
+        try self.init(
+            "/bin/sh", ["-c", "cd \"$0\" && exec \"$@\"", folder] + command, environment: environment, input: input,
+            output: output, errors: errors)
     }
 }

@@ -23,11 +23,7 @@ import SwitchyardLocalFirebase
             }
             var options = LocalFirebaseOptions()
             options.allowsEverything = true
-            let firebase = try LocalFirebase(options)
-            print(firebase.port)
-            fflush(nil)
-            while let data = try FileHandle.standardInput.read(upToCount: 1), !data.isEmpty {}
-            await firebase.stop()
+            try await ChildServer.serve(try LocalFirebase(options))
             return 0
         }
     }

@@ -1,4 +1,5 @@
 import Foundation
+import SwitchyardLocalFirebase
 import SwitchyardServerKit
 
 /// Another process of this program, which serves on a port until it is told to stop.
@@ -34,5 +35,15 @@ final class ChildServer: Sendable {
     func stop() {
         try? input.close()
         process.wait()
+    }
+}
+
+extension ChildServer {
+    /// The child's side: a local Firebase that serves until it is told to stop.
+    static func serve(_ firebase: LocalFirebase) async throws {
+        print(firebase.port)
+        fflush(nil)
+        while let data = try FileHandle.standardInput.read(upToCount: 1), !data.isEmpty {}
+        await firebase.stop()
     }
 }
