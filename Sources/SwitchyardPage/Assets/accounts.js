@@ -3,13 +3,14 @@
 import { h, button, day, field, fill, icon, paced, plural, settled } from './dom.js';
 import { ask, actAs, can, did, go, state } from './state.js';
 import { Grid, put, putNode } from './grid.js';
-import { on, onceOpened } from './events.js';
+import { on, onceOpened, turns } from './events.js';
 import { confirm, dialog, failed, nothing, toast, wrongBox } from './dialogs.js';
 
 export class AccountsView {
     title = 'Accounts';
 
     constructor() {
+        this.turn = turns();
         this.accounts = [];
         this.shown = [];
         this.status = h('span.list-count', { role: 'status' });
@@ -60,7 +61,9 @@ export class AccountsView {
 
     async load() {
         try {
+            const isLast = this.turn();
             const { accounts, after } = await ask('GET', 'accounts');
+            if (!isLast()) return;
             this.accounts = accounts;
             this.after = after;
             this.apply();

@@ -2,14 +2,17 @@
 
 import { h, clock, time, count, fill, icon, paced, plural, since, size, select } from './dom.js';
 import { call } from './api.js';
-import { on, onceOpened } from './events.js';
+import { on, onceOpened, turns } from './events.js';
 import { nothing, wrongBox } from './dialogs.js';
 
 export class ConnectedView {
     title = 'App';
 
     constructor() {
+        this.turn = turns();
         this.apps = new Map();
+        /// The apps of which the stream has told since the last read began: it knows more of them than the answer.
+        this.told = new Set();
         this.redraw = paced(() => this.draw());
         this.body = h('div.app-body');
         this.status = h('span.list-count', { role: 'status' });
@@ -21,6 +24,7 @@ export class ConnectedView {
     start() {
         this.stops = [on('app', event => {
             if (event.state) this.apps.set(event.app, event); else this.apps.delete(event.app);
+            this.told.add(event.app);
             this.redraw();
         }), on('gap', () => this.load())];
         this.ticker = setInterval(() => this.redraw(), 5000);
@@ -35,8 +39,15 @@ export class ConnectedView {
 
     async load() {
         try {
+            const isLast = this.turn();
+            const told = this.told = new Set();
             const { apps } = await call('GET', 'apps');
-            this.apps = new Map(apps.map(app => [app.app, app]));
+            if (!isLast()) return;
+            const read = new Map(apps.map(app => [app.app, app]));
+            for (const id of told) {
+                if (this.apps.has(id)) read.set(id, this.apps.get(id)); else read.delete(id);
+            }
+            this.apps = read;
             this.draw();
         } catch (error) { fill(this.body, wrongBox(error, () => this.load())); }
     }

@@ -33,6 +33,15 @@ export function onceOpened(work) {
     if (connection.state !== 'open') opened().then(work);
 }
 
+/// For reads that begin while earlier ones are on their way: an older answer must not replace a newer one.
+export function turns() {
+    let last = 0;
+    return () => {
+        const own = ++last;
+        return () => own === last;
+    };
+}
+
 function setState(state, tabs) {
     const wasLost = connection.state === 'lost';
     Object.assign(connection, { state, tabs: tabs ?? connection.tabs });

@@ -2,13 +2,14 @@
 
 import { h, button, clock, field, fill, icon, plural, select } from './dom.js';
 import { ask, sentActing, state } from './state.js';
-import { on, onceOpened } from './events.js';
+import { on, onceOpened, turns } from './events.js';
 import { failed, nothing, toast, wrongBox } from './dialogs.js';
 
 export class MessagesView {
     title = 'Messages';
 
     constructor() {
+        this.turn = turns();
         this.target = select([['topic', 'Topic'], ['to', 'Device']], 'topic', kind => { this.to.placeholder = kind === 'topic' ? 'news' : 'registration token'; }, { id: 'message-kind' });
         this.to = h('input.mono', { id: 'message-to', placeholder: 'news', autocomplete: 'off', spellcheck: 'false' });
         this.subject = h('input', { id: 'message-title', autocomplete: 'off' });
@@ -35,7 +36,9 @@ export class MessagesView {
 
     async load() {
         try {
+            const isLast = this.turn();
             const { messages } = await ask('GET', 'messages');
+            if (!isLast()) return;
             this.draw([...messages].sort((one, other) => Number(other.n ?? 0) - Number(one.n ?? 0)));
         } catch (error) { fill(this.sent, h('li', wrongBox(error, () => this.load()))); }
     }

@@ -2,7 +2,7 @@
 
 import { h, button, clock, day, fill, icon, plural } from './dom.js';
 import { ask, go, state } from './state.js';
-import { on, onceOpened } from './events.js';
+import { on, onceOpened, turns } from './events.js';
 import { failed, nothing, toast, wrongBox } from './dialogs.js';
 
 const kinds = { mail: ['outbox', 'mail'], sms: ['app', 'text message'], push: ['messages', 'push'] };
@@ -11,6 +11,7 @@ export class OutboxView {
     title = 'Outbox';
 
     constructor() {
+        this.turn = turns();
         this.items = h('ul.cards', { 'aria-label': 'Messages' });
         this.status = h('span.list-count', { role: 'status' });
         this.detail = h('section.panel', { 'aria-label': 'Message', hidden: true, onkeydown: event => { if (event.key === 'Escape') { event.preventDefault(); go('outbox'); } } });
@@ -33,7 +34,9 @@ export class OutboxView {
 
     async load() {
         try {
+            const isLast = this.turn();
             const { messages } = await ask('GET', 'outbox');
+            if (!isLast()) return;
             this.messages = [...messages].sort((one, other) => Number(other.n) - Number(one.n));
             this.draw();
         } catch (error) { fill(this.items, wrongBox(error, () => this.load())); }
