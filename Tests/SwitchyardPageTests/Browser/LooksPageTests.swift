@@ -260,4 +260,39 @@ struct LooksPageTests {
             tab.expectCalm(at: bed.bed.base)
         }
     }
+
+    @Test func `A list of apps that was read before an app reported does not hide it`() async throws {
+        try await BrowserBed.run { bed in
+            let tab = try await bed.tab("data")
+            try await tab.wait("the stream is open", "document.documentElement.dataset.connection === 'open'")
+            // The answer to the view's read is there, but the view gets it later.
+            try await tab.evaluate(
+                """
+                window.held = 0;
+                window.plain = window.fetch;
+                window.fetch = async (...call) => {
+                    const answer = await window.plain(...call);
+                    if (!String(call[0]).includes('/api/apps')) return answer;
+                    window.held += 1;
+                    await new Promise(done => { window.release = done; });
+                    return answer;
+                };
+                location.hash = '#/firebase/app';
+                """)
+            try await tab.wait("the answer is held", "window.held === 1")
+            try await report(bed)
+            try await tab.waitForText("LifeSignal", in: ".list-count")
+            try await tab.evaluate(
+                """
+                (async () => {
+                    window.fetch = window.plain;
+                    window.release();
+                    await (await fetch('/api/apps')).text();
+                    for (let turn = 0; turn < 5; turn += 1) await new Promise(requestAnimationFrame);
+                })()
+                """)
+            #expect(try await tab.text(".list-count").contains("LifeSignal"))
+            tab.expectCalm(at: bed.bed.base)
+        }
+    }
 }
